@@ -57,7 +57,7 @@ typedef struct {
      * regression on these; NULL: none */
     const double *confounds;
     size_t confound_count;
-    const bool *learn; /* per row: used to estimate the regression; NULL: all */
+    const bool *regression_subject; /* per row: used to estimate the regression; NULL: all */
     /* per row: weight in all estimates (means, standard deviations, regression, correlations,
      * kernel scores); NULL: all 1 */
     const double *weights;

@@ -15,21 +15,22 @@ extern "C" {
 
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
-enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* as suits the method */
-enum { VXS_CONFOUNDS_BESIDE, VXS_CONFOUNDS_OUT };
+enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* the method's default */
+enum { VXS_CONFOUNDS_COVARIATE, VXS_CONFOUNDS_REGRESS };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
     const char *target, *positive, *confounds, *weights, *penalties, *graph, *regress_on;
-    vxs_texts only, exclude; /* expressions of which all, or none, must be true of a subject */
+    vxs_texts only,
+        exclude; /* expressions: subjects must satisfy all of `only` and none of `exclude` */
     int method, loss, standardize, class_weights, confounds_as;
-    double huber_threshold; /* 0: from the target's spread */
+    double huber_threshold; /* 0: estimated from the spread of the target */
     bool no_intercept;
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
 
-/* Why a subject of the cohort is not analysed. */
+/* Reason why a subject of the cohort is not analyzed. */
 typedef enum {
     VXS_WITHOUT_TARGET,
     VXS_WITHOUT_WEIGHT,
@@ -37,96 +38,97 @@ typedef enum {
     VXS_ANALYSED
 } vxs_flow_step;
 typedef struct {
-    size_t row, column; /* of the cohort's table, which has no value there */
+    size_t row, column; /* cell of the cohort's table that is empty */
     vxs_flow_step step;
 } vxs_left_out;
 
-/* A covariate that is text: columns `first` ... of the unpenalized ones are its levels but for
- * level 0. */
+/* A categorical covariate: covariates `first` ... are indicators of its levels except level 0. */
 typedef struct {
     size_t column; /* of the cohort's table */
     size_t first, levels;
     size_t *level; /* of a subject */
 } vxs_categorical;
 
-/* Subjects with a target, and what is not penalized for them. */
+/* The prediction task: subjects with target, covariates, penalty structure and design. */
 typedef struct {
     const vxs_cohort *cohort;
     vxs_task_settings settings;
     const vxs_loss_kind *loss;
     double threshold; /* of Huber's loss */
-    size_t n, people; /* subjects, such as scans, and the persons that they are */
+    size_t n, people; /* number of subjects (scans), number of persons */
     size_t *rows;     /* of the cohort */
     double *score;    /* the target, or the number of the class */
-    char **classes;   /* sorted, but of two the positive one is the second; class_count is 0
-                         for a score */
+    char **classes;   /* sorted, the positive one of two last */
     size_t class_count;
-    double *weights;        /* of subjects, as the table has them, or NULL */
+    double *weights;        /* n: subject weights from the table, or NULL */
     double *covariates;     /* n x covariate_count, column-major: intercept, confounds */
     char **covariate_names; /* "intercept", "age", "sex=M" */
     size_t covariate_count;
-    bool *learn;   /* subjects that the regression on confounds is learned on; NULL: all */
-    char **levels; /* of confounds that are text, the reference as well: "sex=F", "sex=M" */
+    bool *regression_subject; /* n: subjects that confounds are regressed on; NULL: all */
+    char **
+        levels; /* all levels of categorical confounds with the reference level: "sex=F", "sex=M" */
     size_t level_count;
-    vxs_categorical *factors; /* the covariates of these levels */
+    vxs_categorical *factors; /* the categorical covariates */
     size_t factor_count;
     vxs_left_out *left_out; /* subjects that lack a value, in the order of the cohort */
     size_t left_count;
-    size_t not_selected[2 * VXS_MOST_TEXTS]; /* subjects that each --only, then each --exclude left
-                                                out */
-    char **warnings;                         /* what was warned of that results must carry */
+    size_t not_selected
+        [2 *
+         VXS_MOST_TEXTS]; /* number of subjects excluded by each --only, then by each --exclude */
+    char **warnings;      /* warnings that results record */
     size_t warning_count;
-    double *penalties;  /* of features, or NULL */
-    vxs_graph graph;    /* of features, for methods that need one */
-    vxs_analysis terms; /* of features, instead; none before they are asked for */
-    vxs_groups groups;  /* of features that are taken or left together; likewise */
-    bool groups_lent;   /* they are those of the task that this is a part of, which must stay */
+    double *penalties;  /* p: penalty factors, or NULL */
+    vxs_graph graph;    /* of features, for methods that use one */
+    vxs_analysis terms; /* rows of D over features, in place of a graph; made on demand */
+    vxs_groups groups;  /* of features; made on demand */
+    bool groups_shared; /* groups belong to the unrestricted task, which must stay */
     vxs_design *design;
-    struct vxs_prepared *prepared;    /* what the method's problem is made of besides, or NULL */
-    struct vxs_scan_batcher *batcher; /* whose solvers wait for each other's scans, or NULL */
-    double *y, *u;                    /* room for one output, and for its weights */
+    struct vxs_prepared *prepared;    /* further data of the method's problem, or NULL */
+    struct vxs_scan_batcher *batcher; /* batches the scans of several solvers, or NULL */
+    double *y, *u;                    /* target and loss weights of one output */
 } vxs_task;
-/* Subjects without target or confound are left out, and named. The cohort must stay. */
+/* Subjects without target or confounds are excluded and named in a warning. The cohort must outlive
+ * the task. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                                        const vxs_task_settings *settings, vxs_task *task,
                                        vxs_error *err);
 void vxs_task_release(vxs_task *task);
-/* Scores and two classes have one output, more classes one each, against the rest. */
+/* Number of outputs: one for scores and for two classes, else one for each class against the rest.
+ */
 size_t vxs_task_outputs(const vxs_task *task);
-/* The problem of an output, 0 ...; with the multinomial loss all have one, number 0. y, u and what
- * it is made of besides belong to the task. */
+/* Problem of an output, 0 ...; with the multinomial loss all outputs share problem 0. The problem's
+ * arrays belong to the task. */
 VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task *task,
                                            size_t number, const vxs_method_settings *settings,
                                            vxs_problem *problem, vxs_error *err);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 
-/* What folds said of all that was tried: the mean loss of subjects that were kept back, and how
- * many features had a weight. */
+/* Tuning grid: hyperparameter values for cross-validation. */
 typedef struct {
     size_t count;
-    double *points;   /* shares of lambda_max, falling; of methods that generate features rounds,
-                         or numbers of units that are wanted, rising */
-    double *smooths;  /* one for each of them, by methods that have it; or NULL */
-    vxs_path_kind by; /* what points are; VXS_BY_LAMBDA: shares of lambda_max */
-    size_t each;      /* how many follow each other with one smoothness */
-} vxs_tries;
+    double *values;     /* fractions of lambda_max, descending; iterations or nselect, ascending */
+    double *laplacians; /* weight of the Laplacian for each value, or NULL */
+    vxs_path_kind by;   /* kind of the values; VXS_BY_LAMBDA: fractions of lambda_max */
+    size_t per_laplacian; /* number of values for each weight of the Laplacian */
+} vxs_tuning_grid;
 typedef struct {
-    vxs_tries tries;
+    vxs_tuning_grid tuning;
     double *losses, *sizes;
-    double point, smooth;   /* chosen */
-    double *slope, *offset; /* of an output: the logit of its probability is offset + slope score */
+    double value, laplacian; /* chosen values */
+    double *slope,
+        *offset; /* calibration of each output: logit of the probability = offset + slope score */
 } vxs_selection;
 
-/* Weights are of features as they stand in the cohort: standardization is in them and in the
- * intercept; or of what the encoder makes of them, which has what it needs of training subjects. */
+/* An output's solution: weights of unscaled features (standardization is contained in weights and
+ * intercept), or of the encoder's columns, with `encoded` for new subjects. */
 typedef struct vxs_encoder vxs_encoder; /* private to the model room */
 typedef struct {
     char *name; /* of the class, or of the target */
     const vxs_encoder *encoder;
-    void *encoded;    /* by the encoder, or NULL */
+    void *encoded;    /* data of the encoder, or NULL */
     vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
-    double sum;       /* of the weights, as model.json says */
+    double sum;       /* of the weights, as recorded in model.json */
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */
@@ -141,55 +143,55 @@ typedef struct {
     vxs_output_fit *outputs;
     size_t output_count;
     size_t p;
-    bool groups;             /* units are groups of features */
-    vxs_selection selection; /* when folds chose lambda or calibrated scores; else empty */
-    char *path;              /* where it was read, or NULL */
-    struct vxs_json *about;  /* model.json, of a model that was read */
+    bool groups;             /* feature blocks are groups of features */
+    vxs_selection selection; /* result of inner cross-validation; else empty */
+    char *path;              /* directory it was read from, or NULL */
+    struct vxs_json *about;  /* model.json of a model that was read */
     vxs_grid grid;           /* of voxels */
     size_t *voxels;
     size_t voxel_count;
-    char **features; /* names of the features with a weight in output 0 ..., as read; or NULL */
+    char **features; /* selected features as read, output after output; or NULL */
     size_t feature_count;
     size_t *feature_index;
 } vxs_model;
 void vxs_model_release(vxs_model *model);
 
-/* One model with one lambda. */
+/* Fits one model at one value of its hyperparameters. */
 VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *task,
                                         const vxs_method_settings *settings, vxs_model *model,
                                         vxs_error *err);
-/* A directory: model.json, weights.tsv, for voxels weights.nii.gz and mask.nii.gz, and what else
- * the answer rests on: penalties.npy, graph.tsv. */
+/* A model is a directory: model.json, weights.tsv, for voxels weights.nii.gz and mask.nii.gz, and
+ * further inputs of the fit such as penalties.npy and graph.tsv. */
 #define VXS_MODEL_FILE "model.json"
 #define VXS_SEAL_FILE  "sha256sums"
 VXS_MUST_CHECK vxs_status vxs_model_save(const vxs_context *context, const vxs_model *model,
                                          const vxs_task *task, const vxs_method_settings *settings,
                                          const char *directory, bool replace, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_read(const char *path, vxs_model *model, vxs_error *err);
-/* All lambdas of a path from lambda_max down, one problem; `take` gets each answer, whose weights
- * are of features as they stand in the cohort, and may keep nothing of it. Of a problem of all
- * classes it gets a part for each class, which has its name. */
+/* Fits a path from lambda_max down; `take` gets each solution, with weights of unscaled features,
+ * and must copy what it keeps. A joint problem of all classes passes one part for each class, under
+ * its name. */
 typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit *fit,
                                 vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,
                                          const vxs_method_settings *settings, size_t problem,
                                          vxs_take_fit *take, void *user, vxs_error *err);
-/* Recomputes every output's certificate from the cohort's columns, once these are verified. */
+/* Recomputes the certificate of each output from the cohort's columns, after verifying these. */
 VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_model *model,
                                           const vxs_cohort *cohort, vxs_certificate *certificates,
                                           vxs_error *err);
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Predictions of a cohort's subjects: outputs x n, the linear score of each, or, with the
- * multinomial loss, the log odds of the class against all others that follow from these; a
- * probability is 1 / (1 + exp(-score)). A cohort whose features are not the model's is refused with
- * the reason; subjects without a covariate get NAN. Where a covariate has a level that no training
- * subject had, its columns are their means over these, as in cross-validation. */
+/* Scores of a cohort's subjects, outputs x n: linear scores, or with the multinomial loss log odds
+ * of the class against all others; a probability is 1 / (1 + exp(-score)). A cohort with other
+ * features than the model's is refused with the reason; subjects without a covariate get NAN. For
+ * an unseen level of a covariate, its columns get their means over the training subjects, as in
+ * cross-validation. */
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
-/* Images or tables become a cohort as the model's own was made: its mask, scaling and smoothing.
- * Only the rows of vxs_source_params are looked at. Nothing of it stays on disk. */
+/* Makes a cohort from images or tables with the mask, scaling and smoothing of the model's own
+ * cohort. Uses only the rows of vxs_source_params. Leaves no files. */
 VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *model,
                                            const vxs_cohort_settings *sources,
                                            const char *const *names, vxs_cohort *cohort,

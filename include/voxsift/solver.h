@@ -126,11 +126,11 @@ typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     int64_t iterations;
-    const char *numbers; /* numbers of blocks, comma-separated; NULL: by iterations */
-    const char *smooths; /* weights of a relative Laplacian, comma-separated */
+    const char *numbers;    /* numbers of blocks, comma-separated; NULL: by iterations */
+    const char *laplacians; /* weights of a relative Laplacian, comma-separated */
     /* Chosen by inner folds: share of lambda_max, iterations or number; weight of the Laplacian. */
     bool chosen;
-    double point, smooth;
+    double point, laplacian;
 } vxs_path_settings;
 
 typedef struct {

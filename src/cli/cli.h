@@ -66,7 +66,7 @@ struct vxs_call {
     const vxs_method_settings *method;
     const vxs_simulation_settings *model;
     const vxs_shared *shared;
-    vxs_pieces pieces;
+    vxs_chunking chunking;
     char **operands; /* ends with NULL */
     const vxs_context *context;
     const vxs_warnings *warnings; /* warnings so far, including those suppressed by --quiet */

@@ -165,10 +165,10 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %zu folds, %zu %s, ", cv->folds.count, cv->folds.repeats,
             cv->folds.repeats == 1 ? "repeat" : "repeats");
     if (nested)
-        fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tries),
+        fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
                 (long long)cv->settings.inner_folds);
     else
-        fprintf(out, "%s fixed", vxs_chosen_words(&cv->tries));
+        fprintf(out, "%s fixed", vxs_chosen_words(&cv->tuning));
     fprintf(out, "%s\n",
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", balanced class weights"
                                                                     : "");
@@ -178,7 +178,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
             vxs_short_text(cv->seconds, seconds));
     fprintf(out, "  %s/predictions.tsv  of every subject\n", dir);
     fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (only select %s), baselines\n",
-            dir, vxs_chosen_words(&cv->tries));
+            dir, vxs_chosen_words(&cv->tuning));
     fprintf(out, "  %s/weights.tsv      mean, SD and selection frequency over folds%s\n", dir,
             t->cohort->kind == VXS_FEATURES_VOXELS ? "; maps beside it" : "");
     fprintf(out, "  %s/cv.json          all results and settings\n", dir);
@@ -186,7 +186,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
 
 vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
 {
-    bool part = vxs_chunk_is_part(cv->settings.pieces.chunk);
+    bool part = vxs_chunk_is_part(cv->settings.chunking.chunk);
     vxs_status status = vxs_cv_save(call->context, cv, call->shared->out, call->shared->force, err);
     if (!status && part) {
         vxs_print_part(call, "folds", cv->first, cv->end, cv->fold_count);
@@ -212,7 +212,7 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
     vxs_cv cv;
-    settings.pieces = call->pieces;
+    settings.chunking = call->chunking;
     if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         vxs_log(
             call->context, VXS_LOG_INFO,

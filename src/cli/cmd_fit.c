@@ -88,14 +88,14 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 {
     const vxs_selected *s = o->fit.selected;
     fprintf(out, "  %zu %s selected in %llu %s, %zu of %zu features\n", s->count,
-            vxs_unit_name(m, s->count), (unsigned long long)s->iterations,
+            vxs_block_name(m, s->count), (unsigned long long)s->iterations,
             s->iterations == 1 ? "iteration" : "iterations", o->fit.count, m->p);
     if (s->pruned > 0)
         fprintf(out, "  %llu groups visited, %llu pruned by a bound\n",
                 (unsigned long long)s->visited, (unsigned long long)s->pruned);
     if (s->refit_weight)
         fprintf(out, "  weights refitted on the selected %s; the gap is that of the selection\n",
-                vxs_unit_name(m, 2));
+                vxs_block_name(m, 2));
 }
 
 /* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV" */
@@ -267,12 +267,12 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
             s->choose > 0                  ? count
             : s->choose == CHOOSE_BY_GROUP ? "leave-one-group-out"
                                            : "internal",
-            vxs_short_text(selection->point, point), vxs_point_words(selection),
+            vxs_short_text(selection->value, point), vxs_point_words(selection),
             vxs_short_text(vxs_seconds() - start, seconds));
     if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
-        method->path.lambda_ratio = selection->point;
-    method->path.point = selection->point;
-    method->path.smooth = selection->smooth;
+        method->path.lambda_ratio = selection->value;
+    method->path.point = selection->value;
+    method->path.laplacian = selection->laplacian;
     method->path.chosen = true;
     return VXS_OK;
 }

@@ -29,7 +29,7 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
     vxs_json_writer w;
     if (!call->shared->json) {
         fprintf(call->out, "Computed %s %zu to %zu of %zu, chunk %zu of %zu.\n", units, first + 1,
-                end, count, call->pieces.chunk.number, call->pieces.chunk.count);
+                end, count, call->chunking.chunk.number, call->chunking.chunk.count);
         fprintf(call->out, "  voxsift merge %s ... -o DIR    with the other chunks\n",
                 call->shared->out);
         return;
@@ -37,8 +37,8 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
     vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "output", call->shared->out);
-    vxs_json_whole(&w, "chunk", (int64_t)call->pieces.chunk.number);
-    vxs_json_whole(&w, "chunks", (int64_t)call->pieces.chunk.count);
+    vxs_json_whole(&w, "chunk", (int64_t)call->chunking.chunk.number);
+    vxs_json_whole(&w, "chunks", (int64_t)call->chunking.chunk.count);
     vxs_json_text(&w, "units_are", units);
     vxs_json_whole(&w, "units", (int64_t)count);
     vxs_json_whole(&w, "first", (int64_t)first + 1);

@@ -56,7 +56,7 @@ vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
 {
     vxs_status status = vxs_permutation_save(call->context, task, settings, method, r,
                                              call->shared->out, call->shared->force, err);
-    if (!status && vxs_chunk_is_part(settings->pieces.chunk)) {
+    if (!status && vxs_chunk_is_part(settings->chunking.chunk)) {
         vxs_print_part(call, "permutations", r->first, r->end, r->requested);
     } else if (!status && call->shared->json) {
         vxs_json_writer w;
@@ -75,7 +75,7 @@ static vxs_status permute(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_permute_settings settings = *(const vxs_permute_settings *)call->values;
     vxs_permutation r;
-    settings.pieces = call->pieces;
+    settings.chunking = call->chunking;
     (void)vxs_task_balance(task);
     vxs_status status = vxs_cv_settle(call->context, task, &settings.cv, err);
     if (!status)

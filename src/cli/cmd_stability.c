@@ -77,7 +77,7 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
 {
     vxs_status status = vxs_stability_save(call->context, task, settings, method, r,
                                            call->shared->out, call->shared->force, err);
-    if (!status && vxs_chunk_is_part(settings->pieces.chunk)) {
+    if (!status && vxs_chunk_is_part(settings->chunking.chunk)) {
         vxs_print_part(call, "pairs of halves", r->first, r->end, r->halves / 2);
     } else if (!status && call->shared->json) {
         vxs_json_writer w;
@@ -100,7 +100,7 @@ static vxs_status halve(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_stability_settings settings = *(const vxs_stability_settings *)call->values;
     vxs_stability result;
-    settings.pieces = call->pieces;
+    settings.chunking = call->chunking;
     (void)vxs_task_balance(task);
     vxs_status status = vxs_warn_leaks(call->context, task, err);
     if (!status)

@@ -52,7 +52,7 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
         out,
         "  %s: %zu of %zu %s have a nonzero weight, from %zu selected %s; relative gap %.2g%s\n",
         o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
-        vxs_unit_name(m, s->count), c->gap, c->converged ? "" : ", on these ABOVE the tolerance");
+        vxs_block_name(m, s->count), c->gap, c->converged ? "" : ", on these ABOVE the tolerance");
     fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->iterations,
             s->iterations == 1 ? "iteration" : "iterations",
             s->refit_weight ? "; refitted weights, the gap is that of the selection" : "");

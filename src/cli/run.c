@@ -77,9 +77,9 @@ static vxs_status check_output(const vxs_call *call, vxs_error *err)
     return vxs_output_check(call->shared->out, call->shared->force, err);
 }
 
-/* ---- Runs in pieces -------------------------------------------------------------------------- */
+/* ---- Runs in chunks -------------------------------------------------------------------------- */
 
-static vxs_status find_pieces(const vxs_call *call, vxs_pieces *pieces, vxs_error *err)
+static vxs_status find_chunking(const vxs_call *call, vxs_chunking *chunking, vxs_error *err)
 {
     const vxs_shared *shared = call->shared;
     vxs_chunk_choice choice;
@@ -93,7 +93,7 @@ static vxs_status find_pieces(const vxs_call *call, vxs_pieces *pieces, vxs_erro
     else if (vxs_in_job_array())
         vxs_log(call->context, VXS_LOG_INFO,
                 "this task of a job array computes the whole run; --chunk I/N computes a share");
-    *pieces = (vxs_pieces){ .chunk = choice.chunk };
+    *chunking = (vxs_chunking){ .chunk = choice.chunk };
     return VXS_OK;
 }
 
@@ -106,20 +106,20 @@ static char *name_checkpoint(const char *out, vxs_error *err)
 }
 
 /* Runs with a checkpoint beside the output until the output is complete. */
-static vxs_status run_in_pieces(vxs_call *call, vxs_error *err)
+static vxs_status run_in_chunks(vxs_call *call, vxs_error *err)
 {
     const vxs_shared *shared = call->shared;
     unsigned how = shared->resume ? VXS_RESUME : shared->force ? VXS_DISCARD : 0;
-    vxs_status status = find_pieces(call, &call->pieces, err);
+    vxs_status status = find_chunking(call, &call->chunking, err);
     if (status)
         return status;
     char *path = name_checkpoint(shared->out, err);
-    status = path ? vxs_checkpoint_open(call->context, path, how, &call->pieces.checkpoint, err)
+    status = path ? vxs_checkpoint_open(call->context, path, how, &call->chunking.checkpoint, err)
                   : VXS_FAILED;
     if (!status) {
         status = call->command->run(call, err);
         bool done = !status || status == VXS_NOT_CONVERGED;
-        if (vxs_checkpoint_close(call->pieces.checkpoint, done))
+        if (vxs_checkpoint_close(call->chunking.checkpoint, done))
             vxs_log(call->context, VXS_LOG_INFO, "'%s' holds the finished part, for --resume",
                     path);
     }
@@ -169,7 +169,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
     vxs_status status = check_output(&call, err);
     if (!status)
         status =
-            command->takes & VXS_TAKES_CHUNK ? run_in_pieces(&call, err) : command->run(&call, err);
+            command->takes & VXS_TAKES_CHUNK ? run_in_chunks(&call, err) : command->run(&call, err);
     vxs_inputs_end();
     return status;
 }

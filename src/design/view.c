@@ -425,7 +425,7 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
     w->base_workspace = vxs_alloc(m, sizeof(*w->base_workspace), err);
     w->q = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->q)), err);
     w->u = w->q;
-    if (settings->learn || settings->weights)
+    if (settings->regression_subject || settings->weights)
         w->u = vxs_alloc(settings->confound_count + 1, vxs_times(n, sizeof(*w->u)), err);
     if (settings->rows) {
         w->rows = vxs_alloc(n, sizeof(*w->rows), err);
@@ -443,7 +443,7 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
         return status;
     if (settings->penalties)
         memcpy(w->penalties, settings->penalties, p * sizeof(*w->penalties));
-    orthonormalize(w, settings->confounds, settings->confound_count, settings->learn);
+    orthonormalize(w, settings->confounds, settings->confound_count, settings->regression_subject);
     return VXS_OK;
 }
 

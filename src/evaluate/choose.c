@@ -33,7 +33,7 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
     const vxs_sample_loss *f = vxs_output_loss(t)->sample;
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
-        const double *s = job->scores + (o * job->point_count + number) * job->test_count;
+        const double *s = job->scores + (o * job->value_count + number) * job->test_count;
         weigh(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
@@ -47,9 +47,9 @@ static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number
     return whole > 0 ? sum / whole : 0;
 }
 
-size_t vxs_first_try(const vxs_tries *t, size_t number)
+size_t vxs_first_of_laplacian(const vxs_tuning_grid *t, size_t number)
 {
-    return number - number % t->each;
+    return number - number % t->per_laplacian;
 }
 
 static void take_inner_scores(vxs_fold_work *w, size_t number)
@@ -62,7 +62,7 @@ static void take_inner_scores(vxs_fold_work *w, size_t number)
         for (size_t o = 0; o < outputs; o++)
             for (size_t k = 0; k < job->test_count; k++)
                 w->inner_scores[o * n + job->test[k]] =
-                    job->scores[(o * job->point_count + number) * job->test_count + k];
+                    job->scores[(o * job->value_count + number) * job->test_count + k];
     }
 }
 
@@ -113,10 +113,10 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
 }
 
 /* Smoother, or as smooth and earlier: with a larger lambda, or fewer rounds. */
-static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
+static bool is_simpler(const vxs_tuning_grid *t, size_t k, size_t than)
 {
-    if (t->smooths && t->smooths[k] != t->smooths[than])
-        return t->smooths[k] > t->smooths[than];
+    if (t->laplacians && t->laplacians[k] != t->laplacians[than])
+        return t->laplacians[k] > t->laplacians[than];
     return k < than;
 }
 
@@ -124,11 +124,11 @@ static bool is_simpler(const vxs_tries *t, size_t k, size_t than)
  */
 static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 {
-    double *means = w->cv->losses + w->number * w->cv->tries.count;
-    double *sizes = w->cv->sizes + w->number * w->cv->tries.count;
+    double *means = w->cv->losses + w->number * w->cv->tuning.count;
+    double *sizes = w->cv->sizes + w->number * w->cv->tuning.count;
     double limit = INFINITY, jobs = (double)w->inner_count;
     w->chosen = 0;
-    for (size_t k = 0; k < w->cv->tries.count; k++) {
+    for (size_t k = 0; k < w->cv->tuning.count; k++) {
         double square = 0;
         vxs_status status = calibrate_try(w, k, err);
         if (status)
@@ -148,8 +148,8 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     }
     if (w->cv->settings.select != VXS_SELECT_1SE)
         return VXS_OK;
-    for (size_t k = 0; k < w->cv->tries.count; k++)
-        if (means[k] <= limit && is_simpler(&w->cv->tries, k, w->chosen))
+    for (size_t k = 0; k < w->cv->tuning.count; k++)
+        if (means[k] <= limit && is_simpler(&w->cv->tuning, k, w->chosen))
             w->chosen = k;
     return VXS_OK;
 }
@@ -181,7 +181,8 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
     for (size_t o = 0; o < outputs && !status; o++)
         if (w->cv->task->class_count > 0 && w->inner_count > 0)
             status = calibrate(w, o, err);
-    w->cv->each[w->number].point = w->cv->tries.points[w->chosen];
-    w->cv->each[w->number].smooth = w->cv->tries.smooths ? w->cv->tries.smooths[w->chosen] : 0;
+    w->cv->each[w->number].value = w->cv->tuning.values[w->chosen];
+    w->cv->each[w->number].laplacian =
+        w->cv->tuning.laplacians ? w->cv->tuning.laplacians[w->chosen] : 0;
     return status;
 }

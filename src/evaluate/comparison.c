@@ -182,7 +182,7 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
 /* Classes that weigh the same have no constant that moves, and kernels' scores have none. */
 static bool has_constant(const vxs_task *t)
 {
-    return !vxs_task_encoder(t)->alone &&
+    return !vxs_task_encoder(t)->without_covariates &&
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 

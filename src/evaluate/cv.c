@@ -76,7 +76,7 @@ void vxs_cv_release(vxs_cv *cv)
     }
     vxs_folds_release(&cv->folds);
     free(cv->each);
-    vxs_tries_release(&cv->tries);
+    vxs_tuning_grid_release(&cv->tuning);
     free(cv->losses);
     free(cv->sizes);
     free(cv->scores);
@@ -146,16 +146,17 @@ static vxs_status run_outer(const vxs_job_common *common, vxs_cv *cv, const vxs_
 {
     size_t inner = (size_t)cv->settings.inner_folds;
     for (size_t k = cv->first; k < cv->end; k++) {
-        size_t first = vxs_first_try(&cv->tries, works[k].chosen);
-        jobs[k] = (vxs_job){ .number = k * (inner + 1) + inner,
-                             .train = works[k].train,
-                             .train_count = works[k].train_count,
-                             .test = works[k].test,
-                             .test_count = works[k].test_count,
-                             .points = cv->tries.points + first,
-                             .smooths = cv->tries.smooths ? cv->tries.smooths + first : NULL,
-                             .point_count = works[k].chosen - first + 1,
-                             .keep = !cv->settings.scores_only };
+        size_t first = vxs_first_of_laplacian(&cv->tuning, works[k].chosen);
+        jobs[k] =
+            (vxs_job){ .number = k * (inner + 1) + inner,
+                       .train = works[k].train,
+                       .train_count = works[k].train_count,
+                       .test = works[k].test,
+                       .test_count = works[k].test_count,
+                       .values = cv->tuning.values + first,
+                       .laplacians = cv->tuning.laplacians ? cv->tuning.laplacians + first : NULL,
+                       .value_count = works[k].chosen - first + 1,
+                       .keep = !cv->settings.scores_only };
     }
     vxs_job_common fitting = *common;
     fitting.doing = "fitting";
@@ -232,7 +233,7 @@ static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv,
                 cv->fold_count, (long long)cv->settings.inner_folds, jobs,
                 cv->settings.inner_folds > 0 ? " or paths" : "");
     return cv->settings.scores_only ? VXS_OK
-                                    : vxs_run_checkpoint_open(context, &cv->settings.pieces, &run,
+                                    : vxs_run_checkpoint_open(context, &cv->settings.chunking, &run,
                                                               jobs, checkpoint, err);
 }
 
@@ -265,15 +266,15 @@ static vxs_status make_room(vxs_cv *cv, vxs_error *err)
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
     bool confounds = t->covariate_count > (t->settings.no_intercept ? 0 : 1);
     cv->fold_count = cv->folds.repeats * cv->folds.count;
-    vxs_status status = vxs_chunk_share(cv->settings.pieces.chunk, cv->fold_count,
+    vxs_status status = vxs_chunk_share(cv->settings.chunking.chunk, cv->fold_count,
                                         vxs_run_kinds[VXS_RUN_CV].units, &cv->first, &cv->end, err);
     if (status)
         return status;
     cv->each = vxs_alloc(cv->fold_count, sizeof(*cv->each), err);
     cv->inner = vxs_alloc(cv->fold_count, t->n * sizeof(*cv->inner), err);
     cv->scores = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
-    cv->losses = vxs_alloc(cv->fold_count, cv->tries.count * sizeof(*cv->losses), err);
-    cv->sizes = vxs_alloc(cv->fold_count, cv->tries.count * sizeof(*cv->sizes), err);
+    cv->losses = vxs_alloc(cv->fold_count, cv->tuning.count * sizeof(*cv->losses), err);
+    cv->sizes = vxs_alloc(cv->fold_count, cv->tuning.count * sizeof(*cv->sizes), err);
     bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if (b != VXS_BASELINE_COVARIATES || confounds) {
@@ -332,7 +333,7 @@ vxs_status vxs_cv_rehearse(const vxs_task *task, const vxs_cv_settings *settings
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     cv.settings.scores_only = true;
-    cv.settings.pieces.chunk = (vxs_chunk){ .count = 0 };
+    cv.settings.chunking.chunk = (vxs_chunk){ .count = 0 };
     vxs_status status = rehearse(&cv, trainable, err);
     vxs_cv_release(&cv);
     return status;
@@ -344,7 +345,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
     *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
     vxs_status status = check_settings(cv, err);
     if (!status)
-        status = vxs_tries_make(task, method, settings->inner_folds != 0, &cv->tries, err);
+        status = vxs_tuning_grid_make(task, method, settings->inner_folds != 0, &cv->tuning, err);
     if (!status)
         status = make_folds(cv, err);
     if (!status)
@@ -354,7 +355,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
 
 vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
 {
-    bool part = vxs_chunk_is_part(cv->settings.pieces.chunk);
+    bool part = vxs_chunk_is_part(cv->settings.chunking.chunk);
     cv->converged = true;
     for (size_t k = cv->first; k < cv->end; k++) {
         cv->passes += cv->each[k].passes;
@@ -369,7 +370,7 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 {
     double start = vxs_seconds();
     vxs_status status = vxs_cv_begin(task, settings, method, cv, err);
-    if (!status && vxs_chunk_is_part(settings->pieces.chunk)) /* folds of other chunks as well */
+    if (!status && vxs_chunk_is_part(settings->chunking.chunk)) /* folds of other chunks as well */
         status = vxs_cv_rehearse(task, settings, method, NULL, err);
     if (!status)
         vxs_unseen_warn(context, &cv->unseen, vxs_task_id_of, task);
@@ -387,14 +388,14 @@ vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
 
 static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
 {
-    *s = (vxs_selection){ .tries = cv->tries,
+    *s = (vxs_selection){ .tuning = cv->tuning,
                           .losses = cv->losses,
                           .sizes = cv->sizes,
-                          .point = cv->each[0].point,
-                          .smooth = cv->each[0].smooth,
+                          .value = cv->each[0].value,
+                          .laplacian = cv->each[0].laplacian,
                           .slope = w->slope,
                           .offset = w->offset };
-    cv->tries = (vxs_tries){ .count = 0 };
+    cv->tuning = (vxs_tuning_grid){ .count = 0 };
     cv->losses = cv->sizes = w->slope = w->offset = NULL;
     if (cv->task->class_count > 0)
         return;
@@ -430,7 +431,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)
-        status = vxs_tries_make(task, method, path, &cv.tries, err);
+        status = vxs_tuning_grid_make(task, method, path, &cv.tuning, err);
     if (!status)
         status = keep_nobody_back(context, &cv, err);
     if (!status)

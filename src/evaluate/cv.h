@@ -51,7 +51,7 @@ vxs_run vxs_cv_as_run(const vxs_cv *cv);
 VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
                                            const char *directory, bool replace, vxs_error *err);
 /* choose.c: the first try with the same smoothness. */
-size_t vxs_first_try(const vxs_tries *tries, size_t number);
+size_t vxs_first_of_laplacian(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* held_out.c: scores, probabilities, baselines and metrics of the held-out subjects. */

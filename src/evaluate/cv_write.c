@@ -171,9 +171,9 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
         groups_json(w, cv, f);
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "test", (int64_t)f->test);
-        vxs_json_real(w, vxs_path_words_of(cv->tries.by)->one, f->point);
-        if (cv->tries.smooths)
-            vxs_json_real(w, "laplacian", f->smooth);
+        vxs_json_real(w, vxs_path_words_of(cv->tuning.by)->one, f->value);
+        if (cv->tuning.laplacians)
+            vxs_json_real(w, "laplacian", f->laplacian);
         vxs_json_open_array(w, "nonzero");
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
             vxs_json_whole(w, NULL, (int64_t)f->fits[o].certificate.nonzero);
@@ -215,7 +215,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
 static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     size_t folds = cv->settings.inner_folds > 0 ? cv->fold_count : 0;
-    vxs_selection s = { .tries = cv->tries, .losses = cv->losses, .sizes = cv->sizes };
+    vxs_selection s = { .tuning = cv->tuning, .losses = cv->losses, .sizes = cv->sizes };
     vxs_selection_json(w, &s, folds);
 }
 
@@ -568,7 +568,7 @@ vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char 
 {
     double *maps[KINDS] = { NULL };
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(cv->settings.pieces.chunk))
+    if (vxs_chunk_is_part(cv->settings.chunking.chunk))
         return vxs_cv_save_part(context, cv, directory, replace, err);
     vxs_status status = sum_up(cv, maps, err);
     if (!status)

@@ -46,9 +46,9 @@ typedef struct vxs_job {
     size_t number;              /* in the checkpoint */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
-    const double *points;  /* as vxs_tries has them */
-    const double *smooths; /* one for each of them, equal ones together; or NULL */
-    size_t point_count;
+    const double *values;     /* as vxs_tuning_grid has them */
+    const double *laplacians; /* one for each of them, equal ones together; or NULL */
+    size_t value_count;
     bool keep;      /* the last fit and its pattern */
     size_t limit;   /* stop before more features than that have had a weight; 0: go on */
     bool *selected; /* outputs x p: those that had one; with a limit */

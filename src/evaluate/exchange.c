@@ -82,23 +82,23 @@ static int by_kind(const void *a, const void *b, void *data)
 static vxs_status choose_units(maker *m, const char *blocks, bool whole, vxs_error *err)
 {
     const vxs_task *t = m->task;
-    vxs_together together;
-    vxs_finer finer = { .within = false };
+    vxs_grouping grouping;
+    vxs_nesting nesting = { .within = false };
     vxs_status status = VXS_OK;
     if (blocks && !whole)
-        status = vxs_finer_than_people(t, m->block, m->blocks, m->person, m->people, &finer, err);
-    bool single = m->people == t->n || finer.within;
+        status = vxs_nesting_in_people(t, m->block, m->blocks, m->person, m->people, &nesting, err);
+    bool single = m->people == t->n || nesting.within;
     m->x->unit = whole ? "blocks" : single ? "subjects" : "people";
     m->x->units = single ? t->n : m->people;
     for (size_t i = 0; i < t->n; i++)
         m->unit[i] = single ? i : m->person[i];
     if (status || !whole)
         return status;
-    status = vxs_task_groups(t, "blocks", blocks, &together, err);
-    m->x->units = together.count;
+    status = vxs_task_groups(t, "blocks", blocks, &grouping, err);
+    m->x->units = grouping.count;
     for (size_t i = 0; i < t->n && !status; i++)
-        m->unit[i] = together.group[i];
-    free(together.group);
+        m->unit[i] = grouping.group[i];
+    free(grouping.group);
     return status;
 }
 

@@ -85,9 +85,9 @@ static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_err
               &job->test_count);
         job->train = w->inner_train[g];
         job->test = w->inner_test[g];
-        job->points = cv->tries.points;
-        job->smooths = cv->tries.smooths;
-        job->point_count = cv->tries.count;
+        job->values = cv->tuning.values;
+        job->laplacians = cv->tuning.laplacians;
+        job->value_count = cv->tuning.count;
     }
     return VXS_OK;
 }

@@ -19,11 +19,11 @@ void vxs_folds_release(vxs_folds *f)
 
 vxs_status vxs_folds_group(const vxs_task *t, const char *column, vxs_folds *f, vxs_error *err)
 {
-    vxs_together together;
-    vxs_status status = vxs_task_groups(t, "group", column, &together, err);
-    f->group = together.group;
-    f->groups = together.count;
-    f->values = together.values;
+    vxs_grouping grouping;
+    vxs_status status = vxs_task_groups(t, "group", column, &grouping, err);
+    f->group = grouping.group;
+    f->groups = grouping.count;
+    f->values = grouping.values;
     return status;
 }
 

@@ -162,7 +162,7 @@ vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const doubl
         for (size_t k = 0; k < w->test_count; k++)
             scores[o * n + w->test[k]] =
                 outer
-                    ->scores[(o * outer->point_count + outer->point_count - 1) * w->test_count + k];
+                    ->scores[(o * outer->value_count + outer->value_count - 1) * w->test_count + k];
     for (size_t k = 0; k < w->test_count && probabilities; k++)
         set_probabilities(w, scores, w->test[k], probabilities);
     vxs_status status =

@@ -115,13 +115,13 @@ static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
 static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k, vxs_error *err)
 {
     vxs_job *job = r->job;
-    double *scores = job->scores + (output * job->point_count + k) * job->test_count;
+    double *scores = job->scores + (output * job->value_count + k) * job->test_count;
     if (job->test_count == 0 && !job->keep)
         return VXS_OK;
     vxs_status status = o->encoder->decode(&r->part, o, err);
     if (!status)
         status = predict(r, o, scores, err);
-    if (status || !job->keep || k + 1 < job->point_count)
+    if (status || !job->keep || k + 1 < job->value_count)
         return status;
     status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
     job->fits[output] = o->fit;
@@ -145,7 +145,7 @@ static vxs_status use_output(runner *r, const vxs_solution *fit, size_t output, 
 static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more, vxs_error *err)
 {
     vxs_job *job = r->job;
-    size_t outputs = vxs_task_outputs(r->whole), step = job->point_count * job->test_count;
+    size_t outputs = vxs_task_outputs(r->whole), step = job->value_count * job->test_count;
     vxs_status status = VXS_OK;
     for (size_t o = 0; o < outputs && !status; o++) {
         vxs_solution part;
@@ -164,7 +164,7 @@ static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t
 {
     vxs_job *job = r->job;
     vxs_solution fit;
-    vxs_status status = vxs_solver_fit_at(solver, point_of(r, solver, job->points[k]), &fit, err);
+    vxs_status status = vxs_solver_fit_at(solver, point_of(r, solver, job->values[k]), &fit, err);
     if (status)
         return status;
     job->passes += fit.certificate.passes;
@@ -181,7 +181,7 @@ static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **so
 {
     vxs_problem problem;
     vxs_method_settings method = *r->common->method;
-    method.path.smooth = r->job->smooths ? r->job->smooths[k] : 0;
+    method.path.laplacian = r->job->laplacians ? r->job->laplacians[k] : 0;
     vxs_solver_free(*solver);
     *solver = NULL;
     vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
@@ -195,13 +195,13 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
     vxs_solver *solver = NULL;
     bool more = true;
     const char *prefilter = r->common->prefilter;
-    const double *smooths = r->job->smooths;
+    const double *laplacians = r->job->laplacians;
     vxs_status status =
         prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
-    for (size_t k = 0; k < r->job->point_count && !status && more; k++) {
-        if (k == 0 || (smooths && smooths[k] != smooths[k - 1]))
+    for (size_t k = 0; k < r->job->value_count && !status && more; k++) {
+        if (k == 0 || (laplacians && laplacians[k] != laplacians[k - 1]))
             status = begin_path(r, number, k, &solver, err);
         if (!status)
             status = fit_point(r, solver, number, k, &more, err);
@@ -216,8 +216,8 @@ static vxs_status make_room(runner *r, vxs_error *err)
     size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
     job->converged = true;
     job->scores =
-        vxs_alloc(outputs * job->point_count, job->test_count * sizeof(*job->scores), err);
-    job->sizes = vxs_alloc(job->point_count, sizeof(*job->sizes), err);
+        vxs_alloc(outputs * job->value_count, job->test_count * sizeof(*job->scores), err);
+    job->sizes = vxs_alloc(job->value_count, sizeof(*job->sizes), err);
     r->columns = vxs_alloc(r->whole->covariate_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
     if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))

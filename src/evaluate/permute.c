@@ -188,7 +188,7 @@ static vxs_status open_checkpoint(permuter *m, vxs_error *err)
     vxs_permute_settings same = *m->settings;
     vxs_run run = as_run(m->task, &same, m->method, m->result);
     same.permutations = same.stop_at = 0;
-    vxs_status status = vxs_run_checkpoint_open(m->context, &m->settings->pieces, &run,
+    vxs_status status = vxs_run_checkpoint_open(m->context, &m->settings->chunking, &run,
                                                 m->result->requested, &m->checkpoint, err);
     for (size_t k = 0; k < m->result->requested && !status; k++) {
         bool found;
@@ -205,7 +205,7 @@ static bool is_clear(permuter *m)
 {
     vxs_permutation *r = m->result;
     r->count = r->reached = 0;
-    if (vxs_chunk_is_part(m->settings->pieces.chunk))
+    if (vxs_chunk_is_part(m->settings->chunking.chunk))
         return false;
     while (r->count < r->requested && !isnan(r->null[r->count])) {
         r->reached += is_as_good(m, r->null[r->count++]);
@@ -245,7 +245,7 @@ static vxs_status run_all(permuter *m, vxs_error *err)
 static void settle(permuter *m)
 {
     vxs_permutation *r = m->result;
-    if (vxs_chunk_is_part(m->settings->pieces.chunk))
+    if (vxs_chunk_is_part(m->settings->chunking.chunk))
         return;
     (void)is_clear(m);
     for (size_t k = r->count; k < r->requested; k++)
@@ -285,7 +285,7 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     vxs_permutation *r = m->result;
     vxs_status status = find_metric(m, err);
     if (!status)
-        status = vxs_chunk_share(m->settings->pieces.chunk, r->requested,
+        status = vxs_chunk_share(m->settings->chunking.chunk, r->requested,
                                  vxs_run_kinds[VXS_RUN_PERMUTE].units, &r->first, &r->end, err);
     if (!status)
         status = vxs_cv_rehearse(m->task, &m->settings->cv, m->method, NULL, err);
@@ -363,7 +363,7 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *task,
                             vxs_error *err)
 {
     vxs_run run = as_run(task, settings, method, r);
-    return vxs_part_save(context, &run, settings->pieces.chunk, r->requested, r->seconds,
+    return vxs_part_save(context, &run, settings->chunking.chunk, r->requested, r->seconds,
                          serialize_value, (void *)r, directory, replace, err);
 }
 
@@ -454,7 +454,7 @@ vxs_status vxs_permutation_save(const vxs_context *context, const vxs_task *task
 {
     static const char *const files[] = { VXS_PERMUTE_FILE, "null.tsv" };
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(settings->pieces.chunk))
+    if (vxs_chunk_is_part(settings->chunking.chunk))
         return save_part(context, task, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     for (int k = 0; k < 2 && !status; k++) {

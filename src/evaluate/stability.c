@@ -161,7 +161,7 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
     const vxs_job *jobs = r->units;
     size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
     count_costs(r);
-    if (vxs_chunk_is_part(s->pieces.chunk))
+    if (vxs_chunk_is_part(s->chunking.chunk))
         return VXS_OK;
     r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
     r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
@@ -223,18 +223,18 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              vxs_stability *r, vxs_error *err)
 {
     vxs_method_settings limited = limit_steps(context, t, m, r->features);
-    vxs_tries tries = { .count = 0 };
+    vxs_tuning_grid tries = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
-    vxs_status status = subjects ? vxs_tries_make(t, m, true, &tries, err) : VXS_FAILED;
-    if (!status && tries.smooths && tries.smooths[0] != tries.smooths[tries.count - 1])
+    vxs_status status = subjects ? vxs_tuning_grid_make(t, m, true, &tuning, err) : VXS_FAILED;
+    if (!status && tuning.laplacians && tuning.laplacians[0] != tuning.laplacians[tuning.count - 1])
         status = vxs_fail(err, VXS_MISUSE, "'--laplacian' expects one value here; no folds choose");
     if (!status)
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
         r->units[h].number = h;
-        r->units[h].points = tries.points;
-        r->units[h].smooths = tries.smooths;
-        r->units[h].point_count = tries.count;
+        r->units[h].values = tuning.values;
+        r->units[h].laplacians = tuning.laplacians;
+        r->units[h].value_count = tuning.count;
         r->units[h].limit = r->features;
     }
     vxs_job_common common = {
@@ -242,12 +242,12 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     };
     vxs_run run = as_run(t, s, m);
     if (!status)
-        status =
-            vxs_run_checkpoint_open(context, &s->pieces, &run, r->halves, &common.checkpoint, err);
+        status = vxs_run_checkpoint_open(context, &s->chunking, &run, r->halves, &common.checkpoint,
+                                         err);
     if (!status)
         status = vxs_jobs_run(&common, r->units + 2 * r->first, 2 * (r->end - r->first), err);
     vxs_run_checkpoint_close(common.checkpoint);
-    vxs_tries_release(&tries);
+    vxs_tuning_grid_release(&tuning);
     free(subjects);
     return status;
 }
@@ -264,7 +264,7 @@ static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
         vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features, (double)p);
     vxs_status status = check_settings(t, method, err);
     if (!status)
-        status = vxs_chunk_share(s->pieces.chunk, (size_t)s->pairs,
+        status = vxs_chunk_share(s->chunking.chunk, (size_t)s->pairs,
                                  vxs_run_kinds[VXS_RUN_STABILITY].units, &r->first, &r->end, err);
     if (status)
         return status;
@@ -325,7 +325,7 @@ static vxs_status save_part(const vxs_context *context, const vxs_task *t,
 {
     halver h = { t, (vxs_stability *)r };
     vxs_run run = as_run(t, settings, method);
-    return vxs_part_save(context, &run, settings->pieces.chunk, r->halves / 2, r->seconds,
+    return vxs_part_save(context, &run, settings->chunking.chunk, r->halves / 2, r->seconds,
                          serialize_pair, &h, directory, replace, err);
 }
 
@@ -475,7 +475,7 @@ vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
                                          "mask.nii.gz" };
     int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 7 : 3;
     vxs_output *output = NULL;
-    if (vxs_chunk_is_part(settings->pieces.chunk))
+    if (vxs_chunk_is_part(settings->chunking.chunk))
         return save_part(context, t, settings, method, r, directory, replace, err);
     vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     for (int k = 0; k < count && !status; k++) {

@@ -1,10 +1,10 @@
-/* block_files.c - what a model selected among units, as files.
+/* block_files.c - files of a model that selects feature blocks.
  *
- * selection.tsv has every weight of every selected unit, and with weights learned anew these as
- * well: predictions by a map and check-model rest on it. mapped.tsv says how features become what a
- * map sees, alpha.npy what a certificate rests on besides. pairs.tsv, edges.tsv and
- * selected.tsv are for people and other programs: pairs of features, pairs as lines between places,
- * groups with their sizes. */
+ * selection.tsv has every weight of every selected block, and the refit weights; predictions
+ * through a feature map and check-model depend on it. mapped.tsv has the feature-map parameters of
+ * the features, alpha.npy the dual solution for the certificate. pairs.tsv, edges.tsv and
+ * selected.tsv are for readers and other programs: pairs of features, pairs as edges between
+ * coordinates, groups with their sizes. */
 #include "model/estimators.h"
 #include "model/feature_blocks.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME 1e-9 /* relative: numbers that were written with all their digits */
+#define SAME 1e-9 /* relative: numbers are written with 17 digits */
 
 enum { SELECTION, MAPPED, ALPHA };
 
@@ -25,7 +25,7 @@ static void write_header(vxs_tsv_writer *w, const char *const *names, FILE *stre
         vxs_tsv_text(w, *names);
 }
 
-/* Whether weights were learned anew; there are none of an output that nothing was selected for. */
+/* True if the weights were refit; an output without a selection has no refit weights. */
 static bool has_retrained(const vxs_model *m)
 {
     for (size_t o = 0; o < m->output_count; o++)
@@ -36,12 +36,12 @@ static bool has_retrained(const vxs_model *m)
 
 static void write_selection(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
-    static const char *const names[] = { "output", "unit", "part", "weight", NULL };
+    static const char *const names[] = { "output", "block", "column", "weight", NULL };
     vxs_tsv_writer w;
     (void)t;
     write_header(&w, names, stream);
     if (has_retrained(m))
-        vxs_tsv_text(&w, "learned_anew");
+        vxs_tsv_text(&w, "refit");
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
@@ -68,7 +68,7 @@ static void write_mapped(const vxs_model *m, const vxs_task *t, FILE *stream)
         vxs_tsv_text(&w, m->covariate_names[f]);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
-        const vxs_map_inputs *mapped = m->outputs[o].encoded;
+        const vxs_map_parameters *mapped = m->outputs[o].encoded;
         for (size_t k = 0; k < mapped->count; k++) {
             vxs_tsv_real(&w, (double)(o + 1));
             vxs_tsv_real(&w, (double)m->outputs[o].fit.index[k]);
@@ -91,7 +91,7 @@ static vxs_status write_alpha(const vxs_model *m, const vxs_task *t, FILE *strea
     return status;
 }
 
-/* A feature by its name, and a voxel's place in mm. */
+/* Cells with a feature's name, and a voxel's coordinates in mm. */
 static void write_end(vxs_tsv_writer *w, const vxs_model *m, const vxs_cohort *c, size_t feature)
 {
     char name[32];
@@ -111,9 +111,10 @@ static void write_end_header(vxs_tsv_writer *w, const vxs_model *m, const char *
     }
 }
 
-/* A table of units: the class first, where each is told from the rest. */
-static void begin_units(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
-                        const char *const *names)
+/* Starts a table of feature blocks, with a first column for the class if there are several outputs.
+ */
+static void begin_blocks(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
+                         const char *const *names)
 {
     vxs_tsv_init(w, stream);
     if (m->output_count > 1)
@@ -122,14 +123,14 @@ static void begin_units(vxs_tsv_writer *w, const vxs_model *m, FILE *stream,
         vxs_tsv_text(w, names[k]);
 }
 
-/* Weights are of products of standardized features; a feature with itself is a square, and without
- * a second one the feature itself. */
+/* Weights of products of standardized features: a square if both features are the same, the feature
+ * itself if there is no second one. */
 static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
     static const char *const names[] = { "kind", "weight", NULL };
     vxs_tsv_writer w;
     size_t p = m->p, end[2];
-    begin_units(&w, m, stream, names);
+    begin_blocks(&w, m, stream, names);
     write_end_header(&w, m, "first");
     write_end_header(&w, m, "second");
     vxs_tsv_end_row(&w);
@@ -158,7 +159,7 @@ static vxs_status find_regions(const vxs_cohort *c, double (*at)[3], vxs_error *
     return status;
 }
 
-/* The center of every feature, in mm. */
+/* p x 3: center of each feature in mm. */
 static vxs_status find_centers(const vxs_model *m, const vxs_cohort *c, double (*at)[3],
                                vxs_error *err)
 {
@@ -184,7 +185,7 @@ static void write_edge(vxs_tsv_writer *w, const vxs_cohort *c, const size_t end[
     vxs_tsv_end_row(w);
 }
 
-/* Pairs alone, as programs that draw networks take them. */
+/* Pairs only, in the format of programs that draw networks. */
 static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
 {
     static const char *const names[] = { "from",   "to",   "weight", "from_x", "from_y",
@@ -192,7 +193,7 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
     vxs_tsv_writer w;
     double(*at)[3] = vxs_alloc(m->p, sizeof(*at), err);
     vxs_status status = at ? find_centers(m, t->cohort, at, err) : VXS_FAILED;
-    begin_units(&w, m, stream, names);
+    begin_blocks(&w, m, stream, names);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
@@ -211,13 +212,13 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
     return status;
 }
 
-/* The size of a group's weights, and how much of the squares of all that is. */
+/* Euclidean norm of a group's weights, and its share of the squared norm of all weights. */
 static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
     static const char *const names[] = { "group", "features", "weight", "share", NULL };
     vxs_tsv_writer w;
     char name[VXS_GROUP_NAME];
-    begin_units(&w, m, stream, names);
+    begin_blocks(&w, m, stream, names);
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
@@ -293,7 +294,7 @@ typedef struct {
     vxs_method_settings settings;
     const char *name;
     vxs_table *table;
-    size_t row; /* the next one */
+    size_t row; /* next row */
 } reader;
 
 static vxs_status broken(const reader *r, const char *what, vxs_error *err)
@@ -301,7 +302,7 @@ static vxs_status broken(const reader *r, const char *what, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA, "'%s' does not go with its model: %s", r->name, what);
 }
 
-/* A whole number of a cell, at most `most`. */
+/* Reads a cell with an integer of at most `most`. */
 static vxs_status read_whole(const reader *r, size_t column, double most, size_t *value,
                              vxs_error *err)
 {
@@ -313,14 +314,14 @@ static vxs_status read_whole(const reader *r, size_t column, double most, size_t
     return status;
 }
 
-/* A number of a cell; none is missing. */
+/* Reads a cell with a number; a missing value is an error. */
 static vxs_status read_real(const reader *r, size_t column, double *value, vxs_error *err)
 {
     vxs_status status = vxs_table_real(r->table, r->row, column, value, err);
     return status || isfinite(*value) ? status : broken(r, "a number is missing", err);
 }
 
-/* Whether the next row is of output o. */
+/* True if the next row belongs to output o. */
 static bool is_of(const reader *r, size_t o)
 {
     double number = NAN;
@@ -330,13 +331,13 @@ static bool is_of(const reader *r, size_t o)
 
 static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
 {
-    size_t unit = 0, part = 0, at = s->start[s->count];
-    vxs_status status = read_whole(r, 1, 1e18, &unit, err);
+    size_t block = 0, part = 0, at = s->start[s->count];
+    vxs_status status = read_whole(r, 1, 1e18, &block, err);
     if (!status)
         status = read_whole(r, 2, 1e9, &part, err);
-    bool more = s->count > 0 && s->block[s->count - 1] == unit;
+    bool more = s->count > 0 && s->block[s->count - 1] == block;
     if (!status && (part != (more ? at - s->start[s->count - 1] : 0) ||
-                    (!more && s->count > 0 && unit < s->block[s->count - 1])))
+                    (!more && s->count > 0 && block < s->block[s->count - 1])))
         status = broken(r, "its rows are out of order", err);
     if (!status)
         status = read_real(r, 3, &s->weight[at], err);
@@ -345,7 +346,7 @@ static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
     if (status)
         return status;
     if (!more) {
-        s->block[s->count++] = unit;
+        s->block[s->count++] = block;
         s->start[s->count] = at;
     }
     s->start[s->count]++;
@@ -353,7 +354,7 @@ static vxs_status read_weight(reader *r, vxs_selected *s, vxs_error *err)
     return VXS_OK;
 }
 
-/* b of the selection and how it was made, which JSON has. */
+/* Reads from model.json the covariate coefficients of the selection and its iterations. */
 static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_error *err)
 {
     const vxs_json *output = vxs_json_get(r->model->about, "outputs")->first;
@@ -372,8 +373,8 @@ static vxs_status read_free(const reader *r, size_t o, vxs_selected *s, vxs_erro
     return VXS_OK;
 }
 
-/* Adds the squared size of unit k to those of the features it is made of; false when they have no
- * weight, though it has. */
+/* Adds the squared norm of block k to its features; false if a feature of a block with weights has
+ * none. */
 static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square)
 {
     const vxs_selected *s = fit->selected;
@@ -392,7 +393,8 @@ static bool add_size(const vxs_solution *fit, size_t p, size_t k, double *square
     return size == 0 || found == (end[0] != end[1] ? 2 : 1);
 }
 
-/* Of a map weights of features are the sizes of what these are in: neither file changes alone. */
+/* With a feature map the weights of features are norms over their blocks: refuses files changed
+ * independently. */
 static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_error *err)
 {
     const vxs_selected *s = fit->selected;
@@ -403,7 +405,7 @@ static vxs_status check_features(const reader *r, const vxs_solution *fit, vxs_e
     for (size_t k = 0; k < s->count && !status; k++)
         if (!(s->block[k] < most && s->start[k + 1] - s->start[k] == width &&
               add_size(fit, p, k, square)))
-            status = broken(r, "a unit is not made of features with a weight", err);
+            status = broken(r, "a feature block has no feature with a weight", err);
     for (size_t j = 0; j < fit->count && !status; j++)
         if (!(fabs(sqrt(square[j]) - fit->weight[j]) <= SAME * fabs(fit->weight[j])))
             status = broken(r, "its weights are not those of weights.tsv", err);
@@ -439,7 +441,7 @@ static vxs_status read_output(reader *r, size_t o, vxs_error *err)
     return status || !mapped ? status : check_features(r, fit, err);
 }
 
-static vxs_status read_mapped_row(reader *r, vxs_map_inputs *mapped, size_t k, size_t index,
+static vxs_status read_mapped_row(reader *r, vxs_map_parameters *mapped, size_t k, size_t index,
                                   vxs_error *err)
 {
     double *const reals[] = { &mapped->low[k], &mapped->high[k], &mapped->scale[k] };
@@ -464,8 +466,8 @@ static vxs_status read_mapped(reader *r, vxs_error *err)
                             : broken(r, "it has other columns", err);
     for (size_t o = 0; o < m->output_count && !status; o++) {
         vxs_output_fit *output = &m->outputs[o];
-        output->encoded = vxs_map_inputs_new(&output->fit.selected->map, m->p, output->fit.count,
-                                             m->covariate_count, err);
+        output->encoded = vxs_map_parameters_new(&output->fit.selected->map, m->p,
+                                                 output->fit.count, m->covariate_count, err);
         status = output->encoded ? VXS_OK : VXS_FAILED;
         for (size_t k = 0; k < output->fit.count && !status; k++)
             status = is_of(r, o) ? read_mapped_row(r, output->encoded, k, output->fit.index[k], err)

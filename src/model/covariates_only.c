@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Fits the empty model of a lasso with one feature that is 0. */
+/* Fits a lasso with one feature that is 0. */
 vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {

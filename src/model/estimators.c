@@ -152,8 +152,8 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
     if (method->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalty-factors'",
                         method->name);
-    if (vxs_task_encoder(t)->alone && t->settings.confounds &&
-        t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+    if (vxs_task_encoder(t)->without_covariates && t->settings.confounds &&
+        t->settings.confounds_as != VXS_CONFOUNDS_REGRESS)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' has nothing beside its kernels: confounds are taken out of "
                         "the features, with '--confounds-as regress'",

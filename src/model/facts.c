@@ -1,4 +1,4 @@
-/* facts.c - what every run on a cohort records in JSON: subjects, target, features. */
+/* facts.c - facts that every result on a cohort records in JSON: subjects, target, features. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void left_out_json(vxs_json_writer *w, const vxs_task *t)
     vxs_json_close_array(w);
 }
 
-/* The number of subjects that each expression leaves out. */
+/* Number of subjects excluded by each expression. */
 static void selection_json(vxs_json_writer *w, const vxs_task *t)
 {
     const vxs_task_settings *s = &t->settings;
@@ -102,7 +102,7 @@ void vxs_flow_json(vxs_json_writer *w, const vxs_task *t)
 vxs_status vxs_task_warn(const vxs_context *context, vxs_task *t, vxs_error *err,
                          const char *format, ...)
 {
-    vxs_error line = VXS_ERROR_INIT; /* one line, truncated and escaped like messages */
+    vxs_error line = VXS_ERROR_INIT; /* one line, truncated and escaped as error messages are */
     va_list args;
     va_start(args, format);
     vxs_failv(&line, VXS_BAD_DATA, format, args);

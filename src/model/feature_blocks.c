@@ -1,5 +1,5 @@
-/* feature_blocks.c - methods that select among units: what units there are, and how features of
- * new subjects become columns of those that were selected. */
+/* feature_blocks.c - methods that select feature blocks: construction of the blocks, and their
+ * columns for new subjects. */
 #include "model/feature_blocks.h"
 #include "model/estimators.h"
 
@@ -11,14 +11,14 @@
 
 typedef struct {
     vxs_prepared head;
-    vxs_blocks *units; /* of the design */
+    vxs_blocks *blocks; /* feature blocks of the design */
     vxs_budget budget;
 } blocks;
 
 static void release_blocks(vxs_prepared *prepared)
 {
     blocks *b = (blocks *)prepared;
-    vxs_blocks_free(b->units);
+    vxs_blocks_free(b->blocks);
     free(b);
 }
 
@@ -44,17 +44,17 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, v
 
 static vxs_status make_blocks(const vxs_context *context, vxs_task *t,
                               const vxs_method_settings *settings, const vxs_feature_map *map,
-                              vxs_blocks **units, vxs_error *err)
+                              vxs_blocks **made, vxs_error *err)
 {
     if (!settings->blocks.groups)
-        return vxs_blocks_new(context, t->design, map, units, err);
+        return vxs_blocks_new(context, t->design, map, made, err);
     vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
     return status ? status
                   : vxs_blocks_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
-                                         units, err);
+                                         made, err);
 }
 
-/* Units are made once for a design. */
+/* Feature blocks are made once a design. */
 vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t output,
                               const vxs_method_settings *settings, vxs_problem *problem,
                               vxs_error *err)
@@ -69,14 +69,14 @@ vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t ou
             return VXS_FAILED;
         b->head.release = release_blocks;
         t->prepared = &b->head;
-        status = make_blocks(context, t, settings, &map, &b->units, err);
+        status = make_blocks(context, t, settings, &map, &b->blocks, err);
         if (status)
             vxs_task_unprepare(t);
     }
     if (status)
         return status;
     b->budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
-                              .blocks = b->units,
+                              .blocks = b->blocks,
                               .map = map,
                               .budget = (size_t)settings->blocks.budget,
                               .cost = settings->blocks.cost,
@@ -95,7 +95,7 @@ vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t o
     return status;
 }
 
-const char *vxs_unit_name(const vxs_model *m, size_t count)
+const char *vxs_block_name(const vxs_model *m, size_t count)
 {
     static const char *const names[][2] = { { "feature", "features" },
                                             { "feature or pair", "features and pairs" },
@@ -107,9 +107,9 @@ const char *vxs_unit_name(const vxs_model *m, size_t count)
 
 /* ---- Maps of new subjects' features ---------------------------------------------------------- */
 
-void vxs_map_inputs_free(void *inputs)
+void vxs_map_parameters_free(void *inputs)
 {
-    vxs_map_inputs *m = inputs;
+    vxs_map_parameters *m = inputs;
     if (!m)
         return;
     free(m->low);
@@ -119,14 +119,15 @@ void vxs_map_inputs_free(void *inputs)
     free(m);
 }
 
-vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t count,
-                                   size_t covariate_count, vxs_error *err)
+vxs_map_parameters *vxs_map_parameters_new(const vxs_feature_map *map, size_t p, size_t count,
+                                           size_t covariate_count, vxs_error *err)
 {
-    vxs_map_inputs *m = vxs_alloc(1, sizeof(*m), err);
+    vxs_map_parameters *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return NULL;
-    *m =
-        (vxs_map_inputs){ .map = *map, .p = p, .count = count, .covariate_count = covariate_count };
+    *m = (vxs_map_parameters){
+        .map = *map, .p = p, .count = count, .covariate_count = covariate_count
+    };
     m->low = vxs_alloc(count, sizeof(*m->low), err);
     m->high = vxs_alloc(count, sizeof(*m->high), err);
     m->scale = vxs_alloc(count, sizeof(*m->scale), err);
@@ -134,36 +135,37 @@ vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p, size_t 
         vxs_alloc(count, covariate_count * sizeof(*m->covariate_coefficients), err);
     if (m->low && m->high && m->scale && m->covariate_coefficients)
         return m;
-    vxs_map_inputs_free(m);
+    vxs_map_parameters_free(m);
     return NULL;
 }
 
 static vxs_status make_inputs(const vxs_task *t, const vxs_feature_map *map,
-                              const vxs_solution *fit, vxs_map_inputs **inputs, vxs_error *err)
+                              const vxs_solution *fit, vxs_map_parameters **inputs, vxs_error *err)
 {
-    vxs_map_inputs *m = vxs_map_inputs_new(map, t->cohort->p, fit->count, t->covariate_count, err);
+    vxs_map_parameters *m =
+        vxs_map_parameters_new(map, t->cohort->p, fit->count, t->covariate_count, err);
     vxs_status status = m ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < fit->count && !status; k++) {
-        vxs_blocks_range(((const blocks *)t->prepared)->units, fit->index[k], &m->low[k],
+        vxs_blocks_range(((const blocks *)t->prepared)->blocks, fit->index[k], &m->low[k],
                          &m->high[k]);
         status = vxs_find_scale(t, fit->index[k], &m->scale[k],
                                 m->covariate_coefficients + k * t->covariate_count, err);
     }
     *inputs = status ? NULL : m;
     if (status)
-        vxs_map_inputs_free(m);
+        vxs_map_parameters_free(m);
     return status;
 }
 
 typedef struct {
-    const vxs_map_inputs *mapped;
+    const vxs_map_parameters *mapped;
     const vxs_solution *fit;
     size_t count;   /* subjects */
-    double *values; /* of features with a weight, count each */
-    double *block;  /* columns of a unit */
+    double *values; /* count for each selected feature */
+    double *block;  /* columns of one feature block */
 } mapping;
 
-/* The place of a feature among those with a weight; all of a unit's are that has one. */
+/* Position of a feature among the selected ones, which include all features of a selected block. */
 static size_t place_of(const vxs_solution *fit, size_t feature)
 {
     size_t low = 0, high = fit->count;
@@ -174,14 +176,14 @@ static size_t place_of(const vxs_solution *fit, size_t feature)
     return low;
 }
 
-static void add_unit(const mapping *m, size_t k, const double *weight, double *scores)
+static void add_block(const mapping *m, size_t k, const double *weight, double *scores)
 {
     const vxs_selected *s = m->fit->selected;
     size_t feature[2];
     double size = 0;
     for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
         size += weight[c] * weight[c];
-    if (size == 0) /* learned anew, where covariates explain it all */
+    if (size == 0) /* the refit weights are 0 if covariates explain the target */
         return;
     vxs_feature_map_features(&m->mapped->map, m->mapped->p, s->block[k], feature);
     size_t a = place_of(m->fit, feature[0]), b = place_of(m->fit, feature[1]);
@@ -197,7 +199,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
                         vxs_error *err)
 {
     const vxs_selected *s = o->fit.selected;
-    const vxs_map_inputs *inputs = o->encoded;
+    const vxs_map_parameters *inputs = o->encoded;
     if (!inputs)
         return vxs_linear_encoder.score(o, x, scores, err);
     mapping m = { .mapped = inputs, .fit = &o->fit, .count = x->count };
@@ -210,7 +212,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
                                 inputs->covariate_coefficients + k * inputs->covariate_count,
                                 inputs->covariate_count, wide, m.values + k * x->count);
     for (size_t k = 0; k < s->count && !status; k++)
-        add_unit(&m, k, s->refit_weight ? s->refit_weight : s->weight, scores);
+        add_block(&m, k, s->refit_weight ? s->refit_weight : s->weight, scores);
     free(wide);
     free(m.values);
     free(m.block);
@@ -226,7 +228,7 @@ static bool has_map(const vxs_solution *fit)
 
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
-    vxs_map_inputs *inputs = NULL;
+    vxs_map_parameters *inputs = NULL;
     if (!has_map(&o->fit))
         return vxs_unstandardize_weights(t, &o->fit, err);
     vxs_status status = vxs_regress_widen(t, &o->fit, err);
@@ -244,6 +246,6 @@ static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 const vxs_encoder vxs_block_encoder = { .decode = decode,
                                         .encode = encode,
                                         .score = score,
-                                        .release = vxs_map_inputs_free,
+                                        .release = vxs_map_parameters_free,
                                         .files = vxs_block_files,
                                         .read = vxs_blocks_read };

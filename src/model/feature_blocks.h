@@ -1,21 +1,21 @@
-/* feature_blocks.h - what a feature map needs of new subjects; private to the model room. */
+/* feature_blocks.h - parameters of feature maps for new subjects; private to the model room. */
 #ifndef VXS_MODEL_FEATURE_BLOCKS_H
 #define VXS_MODEL_FEATURE_BLOCKS_H
 
 #include "model/encoder.h"
 #include "model/model.h"
 
-/* How features become what a map that is not linear sees, which is scale x + free'c: of each
- * feature that selected blocks are made of. */
+/* Parameters of a nonlinear feature map, for each feature of the selected blocks: its
+ * standardization scale x + coefficients'c and its range. */
 typedef struct {
     vxs_feature_map map;
     size_t p, count, covariate_count;
     double *low, *high, *scale, *covariate_coefficients; /* count; count x covariate_count */
-} vxs_map_inputs;
-VXS_MUST_CHECK vxs_map_inputs *vxs_map_inputs_new(const vxs_feature_map *map, size_t p,
-                                                  size_t count, size_t covariate_count,
-                                                  vxs_error *err);
-void vxs_map_inputs_free(void *inputs);
+} vxs_map_parameters;
+VXS_MUST_CHECK vxs_map_parameters *vxs_map_parameters_new(const vxs_feature_map *map, size_t p,
+                                                          size_t count, size_t covariate_count,
+                                                          vxs_error *err);
+void vxs_map_parameters_free(void *inputs);
 
 /* block_files.c */
 extern const vxs_model_file vxs_block_files[];

@@ -1,4 +1,4 @@
-/* feature_names.c - features by their names. */
+/* feature_names.c - index of features by name. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ vxs_status vxs_feature_names_new(const vxs_cohort *c, const char *path, vxs_feat
         return VXS_FAILED;
     for (size_t j = 0; j < c->p; j++)
         names->order[j] = j;
-    if (c->names) /* others are numbered: "x12" */
+    if (c->names) /* features without names are numbered: "x12" */
         qsort_r(names->order, c->p, sizeof(*names->order), by_name, (void *)c);
     return VXS_OK;
 }
@@ -56,7 +56,7 @@ static size_t find_number(const vxs_cohort *c, const char *wanted)
     return whole && number >= 0 && (uint64_t)number < c->p ? (size_t)number : c->p;
 }
 
-/* Where it is among the sorted names. */
+/* Binary search among the sorted names. */
 static size_t find_name(const vxs_feature_names *names, const char *wanted)
 {
     const vxs_cohort *c = names->cohort;
@@ -75,7 +75,7 @@ static size_t find_name(const vxs_feature_names *names, const char *wanted)
     return c->p;
 }
 
-/* Cohorts that others made may have two features of one name: which of them is meant? */
+/* Refuses an ambiguous name: a cohort made by another program may have duplicate feature names. */
 static vxs_status find_only(const vxs_feature_names *names, const char *wanted, size_t *feature,
                             vxs_error *err)
 {

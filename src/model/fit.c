@@ -14,7 +14,7 @@ void vxs_free_texts(char **texts, size_t count)
     free(texts);
 }
 
-char *vxs_model_inside(const vxs_model *m, const char *name, vxs_error *err)
+char *vxs_model_file_path(const vxs_model *m, const char *name, vxs_error *err)
 {
     return vxs_format(err, "%.*s/%s", (int)(strrchr(m->path, '/') - m->path), m->path, name);
 }
@@ -130,7 +130,7 @@ static vxs_status choose_lambda(const vxs_task *t, const vxs_method_settings *s,
     if (!isnan(s->path.lambda) && !isnan(s->path.lambda_ratio))
         return vxs_fail(err, VXS_MISUSE, "'--lambda' and '--lambda-ratio' exclude each other");
     if (!(lambda_max > 0))
-        return vxs_fail_nothing_left(t, err);
+        return vxs_fail_no_usable_feature(t, err);
     return vxs_point_check(solver, (vxs_path_point){ VXS_BY_LAMBDA, *lambda }, err);
 }
 
@@ -141,8 +141,8 @@ static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s,
     *point = (vxs_path_point){ .by = VXS_BY_LAMBDA };
     if (vxs_task_method(t)->path == VXS_BY_LAMBDA)
         return choose_lambda(t, s, solver, 0.1, &point->value, err);
-    return vxs_solver_is_empty(solver) ? vxs_fail_nothing_left(t, err)
-                                       : vxs_settle_number(s, point, err);
+    return vxs_solver_is_empty(solver) ? vxs_fail_no_usable_feature(t, err)
+                                       : vxs_default_path_point(s, point, err);
 }
 
 /* One problem. */
@@ -152,7 +152,7 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
 {
     vxs_problem problem;
     vxs_method_settings own = *settings;
-    vxs_status status = vxs_settle_smooth(t, &own, err);
+    vxs_status status = vxs_default_laplacian(t, &own, err);
     if (!status)
         status = vxs_task_problem(context, t, number, &own, &problem, err);
     return status ? status
@@ -268,7 +268,7 @@ static vxs_status hand_over(const vxs_task *t, vxs_solution *fit, size_t number,
 
 /* A path of decreasing lambda. */
 static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
-                       const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
+                       const vxs_solver *solver, vxs_tuning_grid *tuning, vxs_error *err)
 {
     double most = vxs_solver_lambda_max(solver), least = 0;
     vxs_status status = choose_lambda(t, settings, solver, 0.01, &least, err);
@@ -279,21 +279,21 @@ static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
                         "a path leads from lambda_max (%g) down to lambda (%g); that must lie "
                         "between 0 and lambda_max",
                         most, least);
-    tries->count = (size_t)settings->path.nlambda;
-    tries->points = vxs_alloc(tries->count, sizeof(*tries->points), err);
-    for (size_t k = 0; k < tries->count && tries->points; k++)
-        tries->points[k] = most * pow(least / most, (double)k / (double)(tries->count - 1));
-    return tries->points ? VXS_OK : VXS_FAILED;
+    tuning->count = (size_t)settings->path.nlambda;
+    tuning->values = vxs_alloc(tuning->count, sizeof(*tuning->values), err);
+    for (size_t k = 0; k < tuning->count && tuning->values; k++)
+        tuning->values[k] = most * pow(least / most, (double)k / (double)(tuning->count - 1));
+    return tuning->values ? VXS_OK : VXS_FAILED;
 }
 
 /* A path of lambda, of iterations, or of numbers to select. */
 static vxs_status make_path(const vxs_task *t, const vxs_method_settings *settings,
-                            const vxs_solver *solver, vxs_tries *tries, vxs_error *err)
+                            const vxs_solver *solver, vxs_tuning_grid *tuning, vxs_error *err)
 {
     if (vxs_task_method(t)->path == VXS_BY_LAMBDA)
-        return fall(t, settings, solver, tries, err);
-    return vxs_solver_is_empty(solver) ? vxs_fail_nothing_left(t, err)
-                                       : vxs_tries_make(t, settings, true, tries, err);
+        return fall(t, settings, solver, tuning, err);
+    return vxs_solver_is_empty(solver) ? vxs_fail_no_usable_feature(t, err)
+                                       : vxs_tuning_grid_make(t, settings, true, tuning, err);
 }
 
 vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
@@ -301,23 +301,23 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
                           void *user, vxs_error *err)
 {
     vxs_solver *solver = NULL;
-    vxs_tries tries = { .count = 0 };
+    vxs_tuning_grid tuning = { .count = 0 };
     vxs_status status = start_solver(context, t, settings, problem, &solver, err);
     if (!status)
-        status = make_path(t, settings, solver, &tries, err);
+        status = make_path(t, settings, solver, &tuning, err);
     vxs_progress progress;
-    vxs_progress_start(&progress, context, "fitting", "fits", tries.count);
-    for (size_t k = 0; k < tries.count && !status; k++) {
+    vxs_progress_start(&progress, context, "fitting", "fits", tuning.count);
+    for (size_t k = 0; k < tuning.count && !status; k++) {
         vxs_solution fit;
         status =
-            vxs_solver_fit_at(solver, (vxs_path_point){ tries.by, tries.points[k] }, &fit, err);
+            vxs_solver_fit_at(solver, (vxs_path_point){ tuning.by, tuning.values[k] }, &fit, err);
         if (!status)
             status = hand_over(t, &fit, k, take, user, err);
         vxs_solution_release(&fit);
         if (!status)
             status = vxs_progress_step(&progress, 1, err);
     }
-    vxs_tries_release(&tries);
+    vxs_tuning_grid_release(&tuning);
     vxs_solver_free(solver);
     return status;
 }
@@ -418,7 +418,7 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
 
 static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
 {
-    char *file = vxs_model_inside(m, VXS_TERMS_FILE, err);
+    char *file = vxs_model_file_path(m, VXS_TERMS_FILE, err);
     char *penalty = file ? vxs_format(err, "matrix:%s", file) : NULL;
     vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
     free(penalty);
@@ -430,7 +430,7 @@ static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
 static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *groups, vxs_error *err)
 {
     const char *kind = strncmp(groups, "tree:", 5) == 0 ? "tree" : "file";
-    char *file = vxs_model_inside(m, VXS_GROUPS_FILE, err);
+    char *file = vxs_model_file_path(m, VXS_GROUPS_FILE, err);
     char *text = file ? vxs_format(err, "%s:%s", kind, file) : NULL;
     vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
     free(text);
@@ -445,7 +445,7 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
 {
     vxs_problem problem;
     vxs_bound *bound = NULL;
-    settings->path.smooth = m->outputs[k].fit.certificate.smooth;
+    settings->path.laplacian = m->outputs[k].fit.certificate.smooth;
     vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
     if (!status && vxs_as_generalized(problem.penalty))
         status = vxs_multipliers_read(m, t, k, &bound, err);
@@ -505,9 +505,9 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
     vxs_task t;
     vxs_method_settings settings = { .path.lambda = NAN };
     vxs_task_settings again = m->task;
-    char *penalties = again.penalties ? vxs_model_inside(m, VXS_PENALTIES_FILE, err) : NULL;
+    char *penalties = again.penalties ? vxs_model_file_path(m, VXS_PENALTIES_FILE, err) : NULL;
     bool has_graph = vxs_graph_is_learned(&again) || !vxs_graph_is_rule(again.graph);
-    char *graph = has_graph ? vxs_model_inside(m, VXS_GRAPH_FILE, err) : NULL;
+    char *graph = has_graph ? vxs_model_file_path(m, VXS_GRAPH_FILE, err) : NULL;
     vxs_status status =
         (again.penalties && !penalties) || (has_graph && !graph) ? VXS_FAILED : VXS_OK;
     again.penalties = penalties; /* the model stores what cannot be computed again */
@@ -540,5 +540,5 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
-    return vxs_words_of(m->path, check_model(context, m, cohort, certificates, err), err);
+    return vxs_misuse_as_bad_data(m->path, check_model(context, m, cohort, certificates, err), err);
 }

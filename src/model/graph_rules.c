@@ -1,9 +1,8 @@
-/* graph_rules.c - which features are neighbors, by the name of a rule.
+/* graph_rules.c - graphs of neighboring features, by named rules.
  *
- * Some rules need to know no more than which features there are; others learn the graph from the
- * subjects at hand, so that every training part has its own. The penalty on differences leaves a
- * level free for each piece of a graph, which subjects must tell apart: what a rule makes for it is
- * in one piece. */
+ * Some rules depend on the features only; others estimate the graph from the subjects, separately
+ * in each training part. The penalty on differences leaves the mean weight of each connected
+ * component unpenalized, which the subjects must identify: graphs made by a rule are connected. */
 #include "model/estimators.h"
 #include "model/model.h"
 
@@ -12,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USUAL_EDGES    1.2   /* for each feature: between the trees and loops of the PET study */
-#define MOST_CORRELATE 10000 /* features: their correlations are 800 MB */
+#define USUAL_EDGES    1.2   /* edges a feature: between the trees and loops of the PET study */
+#define MOST_CORRELATE 10000 /* maximal number of features: their correlation matrix takes 800 MB */
 #define MOST_PRECISION 2000
-#define TOLERANCE      1e-6 /* gap of the sparse inverse covariance */
+#define TOLERANCE      1e-6 /* duality gap of the sparse inverse covariance */
 
 typedef struct {
     const char *name;
-    int connectivity; /* of voxels; 0: a rule of its own */
+    int connectivity; /* neighbors of a voxel; 0: not a voxel grid */
     bool learned, counted;
 } rule;
 
@@ -35,7 +34,7 @@ static const rule rules[] = {
     { .name = NULL },
 };
 
-/* "correlation" and "correlation:1.2"; NULL is what a table is called. */
+/* Matches "correlation" and "correlation:1.2"; NULL: the text is a table's name. */
 static const rule *find_rule(const char *graph)
 {
     for (const rule *r = rules; r->name; r++) {
@@ -92,7 +91,7 @@ static vxs_status make_tree(const vxs_context *context, vxs_task *t, vxs_error *
     return status;
 }
 
-/* How many edges "correlation:1.2" wants of so many features. */
+/* Number of edges that "correlation:1.2" gives for so many features. */
 static vxs_status count_edges(const vxs_task *t, const rule *r, size_t *edges, vxs_error *err)
 {
     const char *graph = t->settings.graph, *number = strchr(graph, ':');
@@ -160,7 +159,7 @@ static vxs_status make_counted(const vxs_context *context, vxs_task *t, const ru
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* What is no rule is a file; a rule that is misspelt is none. */
+/* A text that is no rule is a file name; a misspelt rule is neither. */
 static vxs_status read_table(vxs_task *t, const char *graph, vxs_error *err)
 {
     if (access(graph, F_OK) != 0 && !strpbrk(graph, "./"))
@@ -171,7 +170,7 @@ static vxs_status read_table(vxs_task *t, const char *graph, vxs_error *err)
     return vxs_graph_read(graph, t->cohort, &t->graph, err);
 }
 
-/* For methods that penalize differences. */
+/* Graph for methods that penalize differences. */
 static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
     const char *graph = t->settings.graph ? t->settings.graph : "tree";
@@ -190,8 +189,8 @@ static vxs_status make_whole(const vxs_context *context, vxs_task *t, vxs_error 
     return strcmp(r->name, "tree") == 0 ? make_tree(context, t, err) : make_regions(t, true, err);
 }
 
-/* Of kernels, which need no graph and no links: voxels side by side, regions that touch; columns
- * have neighbors only when it is said. */
+/* Graph for kernel methods, where it is optional and need not be connected: adjacent voxels,
+ * adjacent regions; columns have neighbors only if --graph is given. */
 static vxs_status make_neighbors(vxs_task *t, vxs_error *err)
 {
     const vxs_cohort *c = t->cohort;

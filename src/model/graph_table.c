@@ -1,5 +1,4 @@
-/* graph_table.c - a graph as a table, and what does not go with graphs; graph_rules.c has the
- * rules. */
+/* graph_table.c - tables of graphs: reading, writing and checks; graph_rules.c has the rules. */
 #include "model/model.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@
 typedef struct {
     const vxs_table *table;
     const vxs_feature_names *names;
-    size_t from, to, weight; /* columns */
+    size_t from, to, weight; /* indices of columns */
     bool has_weight;
 } edges;
 

@@ -1,5 +1,5 @@
-/* group_rules.c - which features are taken or left together, by what '--groups' says: regions of an
- * atlas, a table, spheres, trees. None of it is learned from subjects. */
+/* group_rules.c - groups of features for --groups: regions of an atlas, a table, spheres, trees.
+ * Groups do not depend on the subjects. */
 #include "model/model.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@ typedef vxs_status make_groups(const vxs_context *context, const vxs_cohort *coh
 typedef struct {
     const vxs_cohort *cohort;
     vxs_atlas atlas;
-    size_t *region; /* of a voxel; atlas.count: none */
-    size_t *voxels; /* in a region */
+    size_t *region; /* label of a voxel; atlas.count: no region */
+    size_t *voxels; /* voxels in each region */
 } parcels;
 
 static vxs_status find_regions(parcels *a, vxs_error *err)
@@ -48,7 +48,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Atlases may call several labels the same; a table of groups tells these apart by name. */
+/* An atlas can give one name to several labels; the table of groups makes their names unique. */
 static vxs_status part_names(vxs_atlas *atlas, vxs_error *err)
 {
     size_t count = atlas->count;
@@ -93,9 +93,9 @@ static vxs_status group_regions(parcels *a, size_t count, size_t members, vxs_gr
             continue;
         g->begin[made] = g->end[made] = begin;
         begin += a->voxels[r];
-        g->names[made] = atlas->names[r]; /* moves here */
+        g->names[made] = atlas->names[r]; /* position in the table */
         atlas->names[r] = NULL;
-        a->voxels[r] = made++; /* from now on the region's group */
+        a->voxels[r] = made++; /* now maps a region to its group */
     }
     for (size_t j = 0; j < a->cohort->p; j++)
         if (a->region[j] < atlas->count)
@@ -185,8 +185,8 @@ static vxs_status make_tree(const vxs_context *context, const vxs_cohort *c, con
 /* ---- By what stands before the colon --------------------------------------------------------- */
 
 typedef struct {
-    const char *begin, *value; /* "patches:", and what it is called in messages */
-    bool voxels;               /* of these only */
+    const char *begin, *value; /* prefix of --groups, and a noun for messages */
+    bool voxels;               /* kind of features required */
     make_groups *make;
 } rule;
 

@@ -1,5 +1,5 @@
-/* group_tables.c - groups of features as tables: the columns group and feature, or, of trees,
- * feature and path. What is written here is read here. */
+/* group_tables.c - reads and writes groups of features as tables: columns group and feature, or for
+ * trees feature and path. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 typedef struct {
     const vxs_table *table;
     const vxs_feature_names *names;
-    size_t feature, other; /* columns: features, and their groups or paths */
+    size_t feature, other; /* indices of the columns with features, and with groups or paths */
 } rows;
 
-/* A table of features, opened for a reader. */
+/* Opens a table of features. */
 typedef vxs_status read_rows(const rows *t, vxs_groups *g, vxs_error *err);
 
 static vxs_status read_table(const char *path, const vxs_cohort *c, const char *column,
@@ -53,7 +53,7 @@ static vxs_status find_feature(const rows *t, size_t row, size_t *feature, vxs_e
 
 typedef struct {
     const char *name;
-    size_t row, first; /* of the table, and the first row of its group */
+    size_t row, first; /* row of the table, and first row of its group */
     size_t feature;
 } membership;
 
@@ -64,7 +64,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Groups as they come first in the table, and in each the features as they stand in the cohort. */
+/* Sorts by the first row of the group in the table, then by the feature's index in the cohort. */
 static int by_group(const void *a, const void *b)
 {
     const membership *left = a, *right = b;
@@ -75,7 +75,7 @@ static int by_group(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
-/* Returns how many groups there are. */
+/* Returns the number of groups. */
 static size_t order_members(membership *list, size_t count)
 {
     size_t groups = 0;
@@ -216,7 +216,7 @@ static void write_groups(const vxs_groups *g, const vxs_cohort *c, vxs_tsv_write
         }
 }
 
-/* Names that came of paths have their parents' in them, others do not. */
+/* Names made from paths contain their parents' names, others do not. */
 static char *path_of(const vxs_groups *g, size_t group, char *const *paths, vxs_error *err)
 {
     size_t parent = g->parent[group];
@@ -240,7 +240,7 @@ static vxs_status write_tree(const vxs_groups *g, const vxs_cohort *c, vxs_tsv_w
         paths[k] = path_of(g, k, paths, err);
         status = paths[k] ? VXS_OK : VXS_FAILED;
         for (size_t m = g->begin[k]; m < g->end[k]; m++)
-            deepest[g->member[m]] = k; /* parents stand before */
+            deepest[g->member[m]] = k; /* parents precede children */
     }
     if (!status) {
         vxs_tsv_text(w, "feature");

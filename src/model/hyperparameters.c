@@ -11,47 +11,48 @@
 
 /* ---- Values given by options ----------------------------------------------------------------- */
 
-static bool has_smooths(const vxs_task *t)
+static bool takes_laplacian(const vxs_task *t)
 {
     return vxs_method_takes_quadratic(vxs_task_method(t), &vxs_relative_laplacian);
 }
 
-vxs_status vxs_read_smooths(const vxs_method_settings *settings, double smooths[VXS_MOST_SMOOTHS],
-                            size_t *count, vxs_error *err)
+vxs_status vxs_read_laplacians(const vxs_method_settings *settings,
+                               double laplacians[VXS_MOST_LAPLACIANS], size_t *count,
+                               vxs_error *err)
 {
     *count = 0;
-    if (!settings->path.smooths)
+    if (!settings->path.laplacians)
         return VXS_OK;
-    bool fine = vxs_parse_reals(settings->path.smooths, smooths, VXS_MOST_SMOOTHS, count);
+    bool fine = vxs_parse_reals(settings->path.laplacians, laplacians, VXS_MOST_LAPLACIANS, count);
     for (size_t k = 0; k < *count && fine; k++)
-        fine = smooths[k] >= 0;
+        fine = laplacians[k] >= 0;
     return fine ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
                            "'--laplacian' expects numbers that are not negative, at most %d, with "
                            "commas between, not '%s'",
-                           VXS_MOST_SMOOTHS, settings->path.smooths);
+                           VXS_MOST_LAPLACIANS, settings->path.laplacians);
 }
 
-vxs_status vxs_settle_smooth(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
+vxs_status vxs_default_laplacian(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
 {
-    double smooths[VXS_MOST_SMOOTHS] = { 1 };
+    double laplacians[VXS_MOST_LAPLACIANS] = { 1 };
     size_t count = 1;
-    if (!has_smooths(t) || settings->path.chosen)
+    if (!takes_laplacian(t) || settings->path.chosen)
         return VXS_OK;
     vxs_status status =
-        settings->path.smooths ? vxs_read_smooths(settings, smooths, &count, err) : VXS_OK;
+        settings->path.laplacians ? vxs_read_laplacians(settings, laplacians, &count, err) : VXS_OK;
     if (!status && count > 1)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--laplacian' has %zu values; one is required unless cross-validation "
                           "chooses (--choose-lambda)",
                           count);
-    settings->path.smooth = smooths[0];
+    settings->path.laplacian = laplacians[0];
     settings->path.chosen = true;
     return status;
 }
 
-vxs_status vxs_settle_number(const vxs_method_settings *settings, vxs_path_point *point,
-                             vxs_error *err)
+vxs_status vxs_default_path_point(const vxs_method_settings *settings, vxs_path_point *point,
+                                  vxs_error *err)
 {
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
@@ -85,45 +86,47 @@ vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, cons
 
 /* ---- The grid -------------------------------------------------------------------------------- */
 
-void vxs_tries_release(vxs_tries *t)
+void vxs_tuning_grid_release(vxs_tuning_grid *t)
 {
-    free(t->points);
-    free(t->smooths);
-    *t = (vxs_tries){ .count = 0 };
+    free(t->values);
+    free(t->laplacians);
+    *t = (vxs_tuning_grid){ .count = 0 };
 }
 
 /* Iterations 1 ... N, or the numbers to select; without a path the last one. */
-static vxs_status list_rounds(const vxs_method_settings *m, bool path, vxs_tries *t, vxs_error *err)
+static vxs_status list_iterations(const vxs_method_settings *m, bool path, vxs_tuning_grid *t,
+                                  vxs_error *err)
 {
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_path_point one = { VXS_BY_ITERATIONS, 1 };
     vxs_status status =
-        path ? vxs_read_numbers(m, numbers, &count, err) : vxs_settle_number(m, &one, err);
+        path ? vxs_read_numbers(m, numbers, &count, err) : vxs_default_path_point(m, &one, err);
     if (status)
         return status;
     t->by = count > 0 ? VXS_BY_NUMBER : one.by;
     t->count = !path ? 1 : count > 0 ? count : (size_t)m->path.iterations;
-    t->points = vxs_alloc(t->count, sizeof(*t->points), err);
-    for (size_t k = 0; k < t->count && t->points; k++)
-        t->points[k] = !path ? one.value : count > 0 ? numbers[k] : (double)(k + 1);
-    t->each = t->count;
-    return t->points ? VXS_OK : VXS_FAILED;
+    t->values = vxs_alloc(t->count, sizeof(*t->values), err);
+    for (size_t k = 0; k < t->count && t->values; k++)
+        t->values[k] = !path ? one.value : count > 0 ? numbers[k] : (double)(k + 1);
+    t->per_laplacian = t->count;
+    return t->values ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bool path,
-                          vxs_tries *t, vxs_error *err)
+vxs_status vxs_tuning_grid_make(const vxs_task *task, const vxs_method_settings *m, bool path,
+                                vxs_tuning_grid *t, vxs_error *err)
 {
     if (vxs_task_method(task)->path != VXS_BY_LAMBDA) {
-        *t = (vxs_tries){ .count = 0 };
-        return list_rounds(m, path, t, err);
+        *t = (vxs_tuning_grid){ .count = 0 };
+        return list_iterations(m, path, t, err);
     }
-    double smooths[VXS_MOST_SMOOTHS] = { 1 }, fixed = path ? 0.01 : 0.1;
+    double laplacians[VXS_MOST_LAPLACIANS] = { 1 }, fixed = path ? 0.01 : 0.1;
     double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;
     size_t each = path ? (size_t)m->path.nlambda : 1, count = 1;
-    *t = (vxs_tries){ .count = 0 };
-    vxs_status status =
-        has_smooths(task) && m->path.smooths ? vxs_read_smooths(m, smooths, &count, err) : VXS_OK;
+    *t = (vxs_tuning_grid){ .count = 0 };
+    vxs_status status = takes_laplacian(task) && m->path.laplacians
+                            ? vxs_read_laplacians(m, laplacians, &count, err)
+                            : VXS_OK;
     if (!status && count > 1 && !path)
         status =
             vxs_fail(err, VXS_MISUSE,
@@ -131,18 +134,19 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
                      count);
     if (status)
         return status;
-    t->points = vxs_alloc(count, each * sizeof(*t->points), err);
-    t->smooths = has_smooths(task) ? vxs_alloc(count, each * sizeof(*t->smooths), err) : NULL;
-    if (!t->points || (has_smooths(task) && !t->smooths)) {
-        vxs_tries_release(t);
+    t->values = vxs_alloc(count, each * sizeof(*t->values), err);
+    t->laplacians =
+        takes_laplacian(task) ? vxs_alloc(count, each * sizeof(*t->laplacians), err) : NULL;
+    if (!t->values || (takes_laplacian(task) && !t->laplacians)) {
+        vxs_tuning_grid_release(t);
         return VXS_FAILED;
     }
     t->count = count * each;
-    t->each = each;
+    t->per_laplacian = each;
     for (size_t k = 0; k < t->count; k++) {
-        t->points[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
-        if (t->smooths)
-            t->smooths[k] = smooths[k / each];
+        t->values[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
+        if (t->laplacians)
+            t->laplacians[k] = laplacians[k / each];
     }
     return VXS_OK;
 }
@@ -151,7 +155,7 @@ vxs_status vxs_tries_make(const vxs_task *task, const vxs_method_settings *m, bo
 
 void vxs_selection_release(vxs_selection *s)
 {
-    vxs_tries_release(&s->tries);
+    vxs_tuning_grid_release(&s->tuning);
     free(s->losses);
     free(s->sizes);
     free(s->slope);
@@ -161,10 +165,10 @@ void vxs_selection_release(vxs_selection *s)
 
 const char *vxs_point_words(const vxs_selection *s)
 {
-    return vxs_path_words_of(s->tries.by)->measured;
+    return vxs_path_words_of(s->tuning.by)->measured;
 }
 
-const char *vxs_chosen_words(const vxs_tries *t)
+const char *vxs_chosen_words(const vxs_tuning_grid *t)
 {
     return vxs_path_words_of(t->by)->name;
 }
@@ -184,18 +188,18 @@ static void rows_json(vxs_json_writer *w, const char *key, const double *values,
 
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
-    vxs_json_open_array(w, vxs_path_words_of(s->tries.by)->key);
-    for (size_t k = 0; k < s->tries.count; k++)
-        vxs_json_real(w, NULL, s->tries.points[k]);
+    vxs_json_open_array(w, vxs_path_words_of(s->tuning.by)->key);
+    for (size_t k = 0; k < s->tuning.count; k++)
+        vxs_json_real(w, NULL, s->tuning.values[k]);
     vxs_json_close_array(w);
-    if (s->tries.smooths) {
+    if (s->tuning.laplacians) {
         vxs_json_open_array(w, "laplacians");
-        for (size_t k = 0; k < s->tries.count; k++)
-            vxs_json_real(w, NULL, s->tries.smooths[k]);
+        for (size_t k = 0; k < s->tuning.count; k++)
+            vxs_json_real(w, NULL, s->tuning.laplacians[k]);
         vxs_json_close_array(w);
     }
-    rows_json(w, "inner_losses", s->losses, folds, s->tries.count);
-    rows_json(w, "inner_features", s->sizes, folds, s->tries.count);
+    rows_json(w, "inner_losses", s->losses, folds, s->tuning.count);
+    rows_json(w, "inner_features", s->sizes, folds, s->tuning.count);
 }
 
 /* ---- Read again ------------------------------------------------------------------------------ */
@@ -224,25 +228,27 @@ vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *fol
 {
     const vxs_path_words *path = vxs_record_path(r);
     const vxs_json *points = vxs_json_get(r->about, path->key),
-                   *smooths = vxs_json_get(r->about, "laplacians"),
+                   *laplacians = vxs_json_get(r->about, "laplacians"),
                    *losses = vxs_json_get(r->about, "inner_losses");
-    vxs_tries *t = &s->tries;
-    *s = (vxs_selection){ .tries = { .by = path->by } };
+    vxs_tuning_grid *t = &s->tuning;
+    *s = (vxs_selection){ .tuning = { .by = path->by } };
     *folds = losses ? losses->length : 0;
     if (!points || points->length == 0 || *folds == 0)
         return VXS_OK;
     t->count = points->length;
-    t->points = vxs_alloc(t->count, sizeof(*t->points), err);
-    t->smooths = smooths ? vxs_alloc(t->count, sizeof(*t->smooths), err) : NULL;
-    if (!t->points || (smooths && !t->smooths))
+    t->values = vxs_alloc(t->count, sizeof(*t->values), err);
+    t->laplacians = laplacians ? vxs_alloc(t->count, sizeof(*t->laplacians), err) : NULL;
+    if (!t->values || (laplacians && !t->laplacians))
         return VXS_FAILED;
-    take_numbers(points, t->points, t->count);
-    take_numbers(smooths, t->smooths, smooths ? t->count : 0);
-    t->each = path->by == VXS_BY_LAMBDA
-                  ? 1
-                  : t->count; /* lambda rises where the next weight of the Laplacian begins */
-    while (t->each < t->count && t->points[t->each] < t->points[t->each - 1])
-        t->each++;
+    take_numbers(points, t->values, t->count);
+    take_numbers(laplacians, t->laplacians, laplacians ? t->count : 0);
+    t->per_laplacian =
+        path->by == VXS_BY_LAMBDA
+            ? 1
+            : t->count; /* lambda rises where the next weight of the Laplacian begins */
+    while (t->per_laplacian < t->count &&
+           t->values[t->per_laplacian] < t->values[t->per_laplacian - 1])
+        t->per_laplacian++;
     vxs_status status = read_rows(losses, *folds, t->count, &s->losses, err);
     if (!status)
         status =

@@ -1,10 +1,10 @@
-/* kernel.c - the encoder of kernels: kernel scores as a design, values of training subjects, and
- * scores of others.
+/* kernel.c - the kernel encoder: kernel scores as a design, training subjects' values, and scores
+ * of new subjects.
  *
- * A voxel's part of the score of subject x is its weight times sum_m yt_m k(x, x_m), less the mean
- * of that over the training subjects: with yt = H y nothing else is left of the centered kernel.
- * The decision's offset has no part in the problem (its coefficient is 0 there); it is put half way
- * between the mean scores of the two classes. */
+ * A voxel's contribution to the score of subject x is its weight times sum_m yt_m k(x, x_m), minus
+ * the mean of this sum over the training subjects; with yt = H y this is the centered kernel. The
+ * offset of the decision function is not in the problem (its coefficient is 0 there); it is the
+ * midpoint between the mean scores of the two classes. */
 #include "model/kernel.h"
 #include "model/estimators.h"
 
@@ -34,9 +34,9 @@ static vxs_status read_bandwidth(const vxs_method_settings *settings, bool weigh
 typedef struct {
     vxs_prepared head;
     size_t output;
-    vxs_design *design;       /* kernel scores of the features for that output, or kernels */
-    const double *bandwidths; /* its own */
-    double *margin;           /* what kernel scores are to reach, or kernels to be */
+    vxs_design *design;       /* kernel scores of the features for the output, or packed kernels */
+    const double *bandwidths; /* of the design */
+    double *margin;           /* target: margins of kernel scores, or packed class kernel */
 } kernels;
 
 static void release_kernels(vxs_prepared *prepared)
@@ -61,7 +61,7 @@ static vxs_status make_scores(const vxs_context *context, const vxs_task *t, ker
     return status;
 }
 
-/* HSIC lasso: the centered classes' y y' from the voxels' centered kernels. */
+/* HSIC lasso: regresses the classes' centered y y' on the voxels' centered kernels. */
 static vxs_status make_pairs(const vxs_context *context, const vxs_task *t, kernels *k,
                              double bandwidth, vxs_error *err)
 {
@@ -83,7 +83,7 @@ static vxs_status make_pairs(const vxs_context *context, const vxs_task *t, kern
 typedef vxs_status make(const vxs_context *context, const vxs_task *t, kernels *k, double bandwidth,
                         vxs_error *err);
 
-/* Once for each output, for all hyperparameters. */
+/* Makes the design once an output, for all hyperparameters. */
 static vxs_status make_kernels(const vxs_context *context, vxs_task *t, size_t output, make *design,
                                const vxs_method_settings *settings, vxs_error *err)
 {
@@ -209,7 +209,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     return status;
 }
 
-/* Half way between the mean scores of the classes, among the training subjects. */
+/* Midpoint between the classes' mean scores on the training subjects, negated. */
 static double find_offset(const vxs_task *t, const double *scores)
 {
     double sum[2] = { 0, 0 }, count[2] = { 0, 0 };
@@ -220,7 +220,7 @@ static double find_offset(const vxs_task *t, const double *scores)
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }
 
-/* Of the covariates the offset alone has a weight. */
+/* Only the intercept gets a coefficient, the offset. */
 static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_solution *fit = &o->fit;
@@ -247,7 +247,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return status ? status : find_covariates(t, o, err);
 }
 
-/* Weights are those of the kernels. */
+/* Weights belong to kernels; no conversion is needed. */
 static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 {
     (void)t;
@@ -271,7 +271,7 @@ static vxs_status prepare(const vxs_context *context, vxs_task *t, size_t output
     return VXS_OK;
 }
 
-/* The classes are in the kernel scores, which are to reach a margin. */
+/* The kernel scores contain the classes; the hinge loss requires a margin. */
 vxs_status vxs_prepare_kernels(const vxs_context *context, vxs_task *t, size_t output,
                                const vxs_method_settings *settings, vxs_problem *problem,
                                vxs_error *err)
@@ -279,11 +279,11 @@ vxs_status vxs_prepare_kernels(const vxs_context *context, vxs_task *t, size_t o
     vxs_status status = prepare(context, t, output, make_scores, settings, problem, err);
     if (!status && t->graph.count > 0)
         problem->quadratic =
-            (vxs_quadratic){ &vxs_relative_laplacian, settings->path.smooth, &t->graph };
+            (vxs_quadratic){ &vxs_relative_laplacian, settings->path.laplacian, &t->graph };
     return status;
 }
 
-/* The rows are pairs of subjects, which have no weight. */
+/* Rows are pairs of subjects, which have no loss weights. */
 vxs_status vxs_prepare_pairs(const vxs_context *context, vxs_task *t, size_t output,
                              const vxs_method_settings *settings, vxs_problem *problem,
                              vxs_error *err)
@@ -294,7 +294,7 @@ vxs_status vxs_prepare_pairs(const vxs_context *context, vxs_task *t, size_t out
     return status;
 }
 
-const vxs_encoder vxs_kernel_encoder = { .alone = true,
+const vxs_encoder vxs_kernel_encoder = { .without_covariates = true,
                                          .decode = decode,
                                          .encode = encode,
                                          .score = score,

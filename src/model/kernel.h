@@ -1,19 +1,18 @@
-/* kernel.h - what a model of kernels has of its training subjects; private to the model room. */
+/* kernel.h - training data stored by a kernel model; private to the model room. */
 #ifndef VXS_MODEL_KERNEL_H
 #define VXS_MODEL_KERNEL_H
 
 #include "model/encoder.h"
 #include "model/model.h"
 
-/* The features with a weight. */
+/* Support data: the selected features of the training subjects. */
 typedef struct {
     size_t n, count, covariate_count;
-    double *y;                      /* n: 1 and -1, centered */
-    double *values;                 /* count x n: of training subjects, standardized */
-    double *bandwidth;              /* count */
-    double *mean;                   /* count: of the training subjects' sums */
-    double *scale;                  /* count: a standardized feature is scale x + Z c */
-    double *covariate_coefficients; /* count x covariate_count: c */
+    double *y;         /* n: classes 1 and -1, centered */
+    double *values;    /* count x n: standardized values of the training subjects */
+    double *bandwidth; /* count */
+    double *mean;      /* count: mean kernel sum over the training subjects */
+    double *scale, *covariate_coefficients; /* count; count x covariate_count */
 } vxs_support;
 VXS_MUST_CHECK vxs_support *vxs_support_new(size_t n, size_t count, size_t covariate_count,
                                             vxs_error *err);

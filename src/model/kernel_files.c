@@ -1,9 +1,9 @@
-/* kernel_files.c - training values of a model of kernels, and the evidence of its certificate, as
+/* kernel_files.c - support data of a kernel model, and the dual solution for its certificate, as
  * files.
  *
- * training.npy has a row of the centered classes for each output, then a row for each of its voxels
- * with a weight: values of the training subjects, whose names are not there. kernels.tsv says which
- * voxels these are and how new values become such. alpha.npy and bound.tsv are for check-model. */
+ * training.npy has for each output a row with the centered classes, then a row for each selected
+ * voxel with the training subjects' values, without ids. kernels.tsv lists these voxels with
+ * bandwidth and standardization. alpha.npy and bound.tsv are for check-model. */
 #include "model/kernel.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static vxs_status write_training(const vxs_model *m, const vxs_task *t, FILE *st
     vxs_status status = write_matrix(stream, rows, n, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         const vxs_support *kept =
-            m->outputs[k].encoded; /* what cannot be written shows at the end */
+            m->outputs[k].encoded; /* write errors are detected when the stream is closed */
         (void)!fwrite(kept->y, sizeof(double), n, stream);
         (void)!fwrite(kept->values, sizeof(double), kept->count * n, stream);
     }
@@ -63,7 +63,7 @@ static void write_kernels(const vxs_model *m, const vxs_task *t, FILE *stream)
     (void)t;
 }
 
-/* With the hinge; other losses need no such files. */
+/* True for the hinge loss; other losses have no such files. */
 static bool has_bounds(const vxs_model *m, const vxs_task *t)
 {
     (void)t;
@@ -130,7 +130,7 @@ static vxs_status check_matrix(const char *file, const vxs_npy *a, size_t rows, 
     return VXS_OK;
 }
 
-/* A whole number of a cell, at most `most`. */
+/* Reads a cell with an integer of at most `most`. */
 static vxs_status read_whole(const char *file, const vxs_table *t, size_t row, size_t column,
                              size_t most, size_t *value, vxs_error *err)
 {

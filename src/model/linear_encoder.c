@@ -1,5 +1,5 @@
-/* linear_encoder.c - weights of features as they stand; and what encoders share: features that are
- * standardized, scores. */
+/* linear_encoder.c - the linear encoder: weights of unscaled features; and functions shared by
+ * encoders: standardization, scores. */
 #include "model/encoder.h"
 #include "model/model.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- Features that are standardized ---------------------------------------------------------- */
 
-/* Weights of standardized columns become weights of features as they stand in the cohort. */
+/* Converts weights of standardized columns to weights of unscaled features. */
 vxs_status vxs_unstandardize_weights(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
@@ -27,7 +27,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) + 1e-9;
 }
 
-/* Where confounds are taken out of features, the model's weights of them follow from the others. */
+/* If confounds are regressed out of the features, their coefficients follow from the weights. */
 static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     double *explained = vxs_alloc(t->covariate_count, sizeof(*explained), err);
@@ -43,7 +43,7 @@ static vxs_status take_regression_back(const vxs_task *t, vxs_solution *s, vxs_e
     return status;
 }
 
-/* Back to weights of standardized columns. */
+/* Converts back to weights of standardized columns. */
 vxs_status vxs_standardize_weights(const vxs_task *t, vxs_solution *s, vxs_error *err)
 {
     const double *shift = vxs_view_shift(t->design), *factor = vxs_view_factor(t->design);
@@ -57,7 +57,8 @@ vxs_status vxs_standardize_weights(const vxs_task *t, vxs_solution *s, vxs_error
     return status;
 }
 
-/* How a feature becomes what an encoder sees: a model of weight 1 has it. */
+/* Scale and covariate coefficients of one standardized feature, from the conversion of a weight of
+ * 1. */
 vxs_status vxs_find_scale(const vxs_task *t, size_t feature, double *scale,
                           double *covariate_coefficients, vxs_error *err)
 {

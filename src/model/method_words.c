@@ -1,5 +1,6 @@
-/* method_words.c - methods in words, a row each: what a path goes by, what is selected, what
- * weights say, what was done and which papers it rests on. */
+/* method_words.c - descriptions of the methods for pages and methods paragraphs: the
+ * hyperparameter of a path, the estimator with citations, its settings, and the interpretation of
+ * its weights. */
 #include "model/estimators.h"
 #include "model/model.h"
 #include "model/words.h"
@@ -15,14 +16,14 @@ static const vxs_path_words by_lambda = {
     .one = "lambda_ratio",
     .name = "lambda",
     .chosen = "lambda",
-    .fixed = "the penalty",
+    .fixed = "lambda",
     .each = "lambda",
     .measured = "of lambda_max",
     .title = "How lambda was chosen",
     .axis = "lambda / lambda_max",
     .sizes = "Features on the path",
     .followed = "path from lambda_max down",
-    .halving = "the path of models from the largest penalty down was followed on both halves",
+    .halving = "the path of models from lambda_max down was fitted on both halves",
 };
 static const vxs_path_words by_iterations = {
     .by = VXS_BY_ITERATIONS,
@@ -36,22 +37,22 @@ static const vxs_path_words by_iterations = {
     .title = "How the number of iterations was chosen",
     .axis = "iterations",
     .sizes = "Features with a weight",
-    .followed = "iterations",
-    .halving = "features were selected iteration by iteration on both halves",
+    .followed = "path of iterations",
+    .halving = "features were selected iteratively on both halves",
 };
 static const vxs_path_words by_number = {
     .by = VXS_BY_NUMBER,
-    .key = "wanted",
-    .one = "wanted",
-    .name = "how many to select",
-    .chosen = "how many to select",
-    .fixed = "how many to select",
-    .each = "number that was wanted",
+    .key = "nselect",
+    .one = "nselect",
+    .name = "the number to select",
+    .chosen = "the number to select",
+    .fixed = "the number to select",
+    .each = "number to select",
     .measured = "selected",
-    .title = "How many to select",
+    .title = "How the number to select was chosen",
     .sizes = "Features with a weight",
-    .followed = "iterations",
-    .halving = "features were selected iteration by iteration on both halves",
+    .followed = "path of iterations",
+    .halving = "features were selected iteratively on both halves",
 };
 
 const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
@@ -59,7 +60,7 @@ const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
     return by == VXS_BY_LAMBDA ? &by_lambda : by == VXS_BY_ITERATIONS ? &by_iterations : &by_number;
 }
 
-static bool has_rounds(const vxs_record *r)
+static bool selects_blocks(const vxs_record *r)
 {
     return r->method->path != VXS_BY_LAMBDA;
 }
@@ -106,13 +107,13 @@ void vxs_cite(vxs_prose *p, const char *paper)
     fprintf(p->out, " [%zu]", k + 1);
 }
 
-static void say_saif(vxs_prose *p)
+static void describe_saif(vxs_prose *p)
 {
-    fputs(" by safe active incremental features (SAIF)", p->out);
+    fputs(" by safe active incremental feature screening (SAIF)", p->out);
     vxs_cite(p, of_saif);
 }
 
-static void say_number(FILE *out, const char *format, double value)
+static void write_number(FILE *out, const char *format, double value)
 {
     char number[VXS_REAL_TEXT];
     const char *place = strstr(format, "%s");
@@ -120,7 +121,7 @@ static void say_number(FILE *out, const char *format, double value)
             place + 2);
 }
 
-static void say_gap(const vxs_record *r, vxs_prose *p)
+static void describe_gap(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out, " to a certified duality gap in voxsift %s.",
             vxs_json_get_text(r->about, "voxsift"));
@@ -133,24 +134,27 @@ static FILE *begin_row(const vxs_setting_rows *rows, const char *name)
 
 /* ---- lasso ----------------------------------------------------------------------------------- */
 
-static void say_lasso(const vxs_record *r, vxs_prose *p)
+static void describe_lasso(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out, "a lasso with %s loss", r->loss_name);
 }
 
 static void solve_lasso(const vxs_record *r, vxs_prose *p)
 {
-    say_saif(p);
-    say_gap(r, p);
+    describe_saif(p);
+    describe_gap(r, p);
 }
 
-const struct vxs_method_words vxs_lasso_words = { .say = say_lasso, .solve = solve_lasso };
+const struct vxs_method_words vxs_lasso_words = { .describe = describe_lasso,
+                                                  .solve = solve_lasso };
 
 /* ---- graphnet -------------------------------------------------------------------------------- */
 
-static void say_graphnet(const vxs_record *r, vxs_prose *p)
+static void describe_graphnet(const vxs_record *r, vxs_prose *p)
 {
-    fprintf(p->out, "a graph-net with %s loss, whose weights are few and alike among neighbors",
+    fprintf(p->out,
+            "GraphNet with %s loss (an l1 penalty, and a graph Laplacian penalty on differences "
+            "between neighbors)",
             r->loss_name);
     vxs_cite(p, of_graphnet);
 }
@@ -159,27 +163,26 @@ static void list_graphnet(const vxs_record *r, const vxs_setting_rows *rows)
 {
     if (r->task.graph)
         fputs(r->task.graph, begin_row(rows, "Graph"));
-    say_number(begin_row(rows, "Laplacian"), "%s", r->settings.l1.laplacian);
+    write_number(begin_row(rows, "Laplacian"), "%s", r->settings.l1.laplacian);
 }
 
-const struct vxs_method_words vxs_graphnet_words = { .say = say_graphnet,
+const struct vxs_method_words vxs_graphnet_words = { .describe = describe_graphnet,
                                                      .solve = solve_lasso,
                                                      .list = list_graphnet };
 
 /* ---- fused ----------------------------------------------------------------------------------- */
 
-/* What it is on, by the rule of its graph. */
-static void say_graph(const vxs_record *r, vxs_prose *p)
+/* The graph of the penalized differences. */
+static void describe_graph(const vxs_record *r, vxs_prose *p)
 {
     static const char *const words[][2] = {
-        { "", "a tree of neighboring features" },
-        { "tree", "a tree of neighboring features" },
-        { "chain", "features in their order" },
-        { "grid6", "the grid of voxels (those that share a face are neighbors)" },
-        { "grid18", "the grid of voxels (those that share a face or an edge are neighbors)" },
-        { "grid26",
-          "the grid of voxels (those that share a face, an edge or a corner are neighbors)" },
-        { "regions", "the graph of regions that touch" },
+        { "", "a spanning tree of neighboring features" },
+        { "tree", "a spanning tree of neighboring features" },
+        { "chain", "the chain of features" },
+        { "grid6", "the voxel grid (6 neighbors: shared faces)" },
+        { "grid18", "the voxel grid (18 neighbors: shared faces and edges)" },
+        { "grid26", "the voxel grid (26 neighbors: shared faces, edges and corners)" },
+        { "regions", "the graph of adjacent regions" },
         { "correlation", "the graph of the strongest correlations among training subjects" },
         { "precision", "the graph of a sparse inverse covariance of training subjects" },
     };
@@ -192,21 +195,23 @@ static void say_graph(const vxs_record *r, vxs_prose *p)
                 vxs_cite(p, of_glasso);
             return;
         }
-    fputs("a graph of the features that was given", p->out);
+    fputs("a user-defined graph of the features", p->out);
 }
 
-static void say_fused(const vxs_record *r, vxs_prose *p)
+static void describe_fused(const vxs_record *r, vxs_prose *p)
 {
     double sparsity = r->settings.fused.sparsity;
     fputs(sparsity > 0 ? "a sparse fused lasso on " : "a fused lasso on ", p->out);
-    say_graph(r, p);
+    describe_graph(r, p);
     fprintf(p->out, " with %s loss", r->loss_name);
     if (sparsity > 0)
-        say_number(p->out, ", a weight costing %s times what a difference does", sparsity);
+        write_number(p->out,
+                     ", and an additional l1 penalty of %s times the weight of the differences",
+                     sparsity);
     vxs_cite(p, of_fused);
 }
 
-/* On sums over subtrees; of a given graph that is not known. */
+/* SAIF applies to trees only; a graph from a file may be no tree. */
 static void solve_fused(const vxs_record *r, vxs_prose *p)
 {
     const char *graph = r->task.graph ? r->task.graph : "tree";
@@ -214,22 +219,22 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
     bool own =
         r->settings.fused.solver == VXS_FUSED_AUTO || r->settings.fused.solver == VXS_FUSED_SAIF;
     if (tree && own && !(r->settings.fused.sparsity > 0))
-        say_saif(p);
-    say_gap(r, p);
+        describe_saif(p);
+    describe_gap(r, p);
 }
 
-#define PIECES                                                                                     \
-    "The fused lasso makes pieces: neighbors that have one weight. A piece says that its voxels "  \
-    "count alike in the model's sum, and a border that they count differently on its two sides. "
+#define FUSED_REGIONS                                                                              \
+    "The fused lasso yields fused regions: connected sets of voxels with equal weights. Within a " \
+    "fused region all voxels contribute equally to the score; at its boundary the weight "         \
+    "changes. "
 
 static const char *weigh_fused(const vxs_record *r)
 {
-    return vxs_record_is_dense(r) ? PIECES
-               "Without --sparsity nearly every voxel has a weight: the largest piece is "
-               "the ground from which others stand out, and its weight is the effect of "
-               "the sum over all of it. Where weights change is what the map has to say; "
-               "which voxels have one is not."
-                                  : PIECES;
+    return vxs_record_is_dense(r) ? FUSED_REGIONS
+               "Without --sparsity nearly every voxel has a non-zero weight: the largest fused "
+               "region is the background, and its weight is the effect of the sum over its "
+               "voxels. Interpret where weights change, not which voxels have one."
+                                  : FUSED_REGIONS;
 }
 
 static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
@@ -240,28 +245,31 @@ static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
     else
         fputs(graph ? graph : "tree", begin_row(rows, "Graph"));
     if (isfinite(r->settings.fused.sparsity))
-        say_number(begin_row(rows, "Sparsity"), "%s", r->settings.fused.sparsity);
+        write_number(begin_row(rows, "Sparsity"), "%s", r->settings.fused.sparsity);
 }
 
-const struct vxs_method_words vxs_fused_words = { say_fused, solve_fused, weigh_fused, list_fused,
-                                                  true };
+const struct vxs_method_words vxs_fused_words = { describe_fused, solve_fused, weigh_fused,
+                                                  list_fused, true };
 
 /* ---- skfs ------------------------------------------------------------------------------------ */
 
-static void say_skfs(const vxs_record *r, vxs_prose *p)
+static void describe_skfs(const vxs_record *r, vxs_prose *p)
 {
     (void)r;
-    fputs("structured kernel feature selection, which weighs Gaussian kernels of single features "
-          "by a hinge loss, with weights that are not negative, few, and alike among neighbors",
-          p->out);
+    fputs(
+        "structured kernel feature selection (non-negative weights of univariate Gaussian kernels "
+        "with hinge loss, an l1 penalty, and a graph Laplacian penalty on differences between "
+        "neighbors)",
+        p->out);
     vxs_cite(p, of_skfs);
 }
 
-static void say_hsic(const vxs_record *r, vxs_prose *p)
+static void describe_hsic(const vxs_record *r, vxs_prose *p)
 {
     (void)r;
-    fputs("HSIC lasso, which fits the similarity of subjects' classes by Gaussian kernels of "
-          "single features with weights that are not negative",
+    fputs("the HSIC lasso (non-negative regression of the class kernel on univariate Gaussian "
+          "kernels "
+          "of the features)",
           p->out);
     vxs_cite(p, of_hsic);
 }
@@ -269,161 +277,170 @@ static void say_hsic(const vxs_record *r, vxs_prose *p)
 static void solve_skfs(const vxs_record *r, vxs_prose *p)
 {
     if (r->settings.kernels.solver == VXS_SOLVER_DUAL_AVERAGE) {
-        fprintf(p->out, " by dual averages in voxsift %s.", vxs_json_get_text(r->about, "voxsift"));
+        fprintf(p->out, " by stochastic dual averaging in voxsift %s.",
+                vxs_json_get_text(r->about, "voxsift"));
         return;
     }
-    say_gap(r, p);
+    describe_gap(r, p);
 }
 
 static void solve_hsic(const vxs_record *r, vxs_prose *p)
 {
-    say_saif(p);
-    say_gap(r, p);
+    describe_saif(p);
+    describe_gap(r, p);
 }
 
 static const char *weigh_skfs(const vxs_record *r)
 {
     (void)r;
-    return "The weights here are of kernels and are never negative: a voxel with a weight is one "
-           "at which subjects with like values tend to be of the same class, whether the relation "
-           "rises, falls or bends. Its size is how much that likeness counts in the vote of all "
-           "voxels, not the direction in which the voxel is changed.";
+    return "Weights belong to kernels and are non-negative: at a voxel with a weight, subjects "
+           "with "
+           "similar values tend to be of the same class, whether the relation is increasing, "
+           "decreasing or nonlinear. The weight is the contribution of this similarity to the "
+           "decision, not the direction of the effect.";
 }
 
-const struct vxs_method_words vxs_skfs_words = { .say = say_skfs,
+const struct vxs_method_words vxs_skfs_words = { .describe = describe_skfs,
                                                  .solve = solve_skfs,
                                                  .weigh = weigh_skfs };
-const struct vxs_method_words vxs_hsic_words = { .say = say_hsic,
+const struct vxs_method_words vxs_hsic_words = { .describe = describe_hsic,
                                                  .solve = solve_hsic,
                                                  .weigh = weigh_skfs };
 
 /* ---- fgm and mslr ---------------------------------------------------------------------------- */
 
-vxs_unit_kind vxs_record_units(const vxs_record *r)
+vxs_selected_kind vxs_record_selects(const vxs_record *r)
 {
-    if (!has_rounds(r))
-        return VXS_UNITS_ALONE;
+    if (!selects_blocks(r))
+        return VXS_SELECTS_NONE;
     if (r->settings.blocks.map == VXS_FEATURE_MAP_POLY2)
-        return VXS_UNITS_PAIRS;
-    return r->settings.blocks.groups ? VXS_UNITS_GROUPS : VXS_UNITS_FEATURES;
+        return VXS_SELECTS_PAIRS;
+    return r->settings.blocks.groups ? VXS_SELECTS_GROUPS : VXS_SELECTS_FEATURES;
 }
 
-const char *vxs_record_unit_name(const vxs_record *r)
+const char *vxs_record_block_name(const vxs_record *r)
 {
     static const char *const names[] = { "features", "features", "groups", "features and pairs" };
-    return names[vxs_record_units(r)];
+    return names[vxs_record_selects(r)];
 }
 
 bool vxs_record_has_sizes(const vxs_record *r)
 {
-    return has_rounds(r) && r->settings.blocks.map != VXS_FEATURE_MAP_NONE;
+    return selects_blocks(r) && r->settings.blocks.map != VXS_FEATURE_MAP_NONE;
 }
 
-static void say_wanted(const vxs_record *r, FILE *out)
+static void describe_nselect(const vxs_record *r, FILE *out)
 {
     bool several = strchr(r->settings.path.numbers, ',') != NULL;
-    fprintf(out, "%s%s", several ? "as many as folds chose among " : "", r->settings.path.numbers);
+    fprintf(out, "%s%s", r->settings.path.numbers, several ? " (chosen by cross-validation)" : "");
 }
 
-/* Behind the names of method and paper. */
-static void say_rounds(const vxs_record *r, vxs_prose *p)
+/* Continues the name and citation of the method. */
+static void describe_selection(const vxs_record *r, vxs_prose *p)
 {
     const vxs_method_settings *s = &r->settings;
     fprintf(p->out, " with %s loss (C = ", r->loss_name);
-    say_number(p->out, "%s), which in each round adds the ", s->blocks.cost);
-    say_number(p->out, "%s best ", (double)s->blocks.budget);
-    fputs(vxs_record_unit_name(r), p->out);
+    write_number(p->out, "%s), adding the ", s->blocks.cost);
+    write_number(p->out, "%s highest-scoring ", (double)s->blocks.budget);
+    fputs(vxs_record_block_name(r), p->out);
     if (s->blocks.groups)
         fprintf(p->out, " of features (%s%s)", s->blocks.groups,
-                s->blocks.by_size ? ", features divided by the root of their group's size" : "");
+                s->blocks.by_size ? ", features divided by the square root of their group's size"
+                                  : "");
+    fputs(" per iteration", p->out);
     if (s->blocks.map == VXS_FEATURE_MAP_GAUSS)
-        fputs(", each feature standing for 11 waves that act as a Gaussian kernel", p->out);
+        fputs(", with an explicit feature map of a Gaussian kernel (11 Fourier features each)",
+              p->out);
     else if (s->blocks.map == VXS_FEATURE_MAP_HIK)
-        fputs(", each feature standing for 100 steps that act as a histogram intersection kernel",
+        fputs(", with an explicit feature map of the histogram intersection kernel (100 indicator "
+              "features each)",
               p->out);
     if (s->path.numbers) {
-        fputs(", until there were ", p->out);
-        say_wanted(r, p->out);
+        fputs(", up to a total of ", p->out);
+        describe_nselect(r, p->out);
     } else {
-        say_number(p->out, ", in at most %s iterations", (double)s->path.iterations);
+        write_number(p->out, ", for at most %s iterations", (double)s->path.iterations);
     }
     if (s->blocks.debias > 0)
-        say_number(p->out, ", and then learns the weights of what was selected anew (C = %s)",
-                   s->blocks.debias);
+        write_number(p->out, ", followed by a refit of the weights on the selection (C = %s)",
+                     s->blocks.debias);
 }
 
-static void say_fgm(const vxs_record *r, vxs_prose *p)
+static void describe_fgm(const vxs_record *r, vxs_prose *p)
 {
     fputs("the feature generating machine", p->out);
     vxs_cite(p, of_fgm);
-    say_rounds(r, p);
+    describe_selection(r, p);
 }
 
-static void say_mslr(const vxs_record *r, vxs_prose *p)
+static void describe_mslr(const vxs_record *r, vxs_prose *p)
 {
     fputs("minimax sparse logistic regression", p->out);
     vxs_cite(p, of_mslr);
-    say_rounds(r, p);
+    describe_selection(r, p);
 }
 
-static void solve_rounds(const vxs_record *r, vxs_prose *p)
+static void solve_selection(const vxs_record *r, vxs_prose *p)
 {
-    fprintf(p->out, " in voxsift %s with a certified bound on what any other selection could gain.",
+    fprintf(p->out,
+            " in voxsift %s with a certified bound on the improvement by any other selection.",
             vxs_json_get_text(r->about, "voxsift"));
 }
 
-static const char *weigh_rounds(const vxs_record *r)
+static const char *weigh_selection(const vxs_record *r)
 {
     if (vxs_record_has_sizes(r))
-        return "Values here are sizes, without sign: what was selected is made of voxels by a map "
-               "that is not linear, and a voxel has the root of the sum of the squares of all "
-               "weights that it has a part in. It says how much a voxel counts, not whether more "
-               "or less of it goes with a class.";
-    return r->settings.blocks.groups
-               ? "Groups were selected, not voxels: every voxel of a selected group has a weight, "
-                 "and where one group ends and another begins follows from how groups were made."
-               : NULL;
+        return "Values are norms, without sign: the selected blocks result from a nonlinear "
+               "feature map, "
+               "and the value of a voxel is the Euclidean norm of the weights of all blocks that "
+               "contain it. It measures the contribution of a voxel, not its direction.";
+    return r->settings.blocks.groups ? "Groups were selected, not single voxels: every voxel of a "
+                                       "selected group has a weight, "
+                                       "and the boundaries in the map are those of the groups."
+                                     : NULL;
 }
 
-static void tell_rounds(const vxs_record *r, FILE *out)
+static void summarize_selection(const vxs_record *r, FILE *out)
 {
     const vxs_method_settings *s = &r->settings;
     if (!s->path.numbers)
-        say_number(out, "at most %s ", (double)s->path.iterations);
-    say_number(out, "iterations of %s ", (double)s->blocks.budget);
-    fputs(vxs_record_unit_name(r), out);
+        write_number(out, "at most %s ", (double)s->path.iterations);
+    write_number(out, "iterations of %s ", (double)s->blocks.budget);
+    fputs(vxs_record_block_name(r), out);
     if (s->path.numbers) {
-        fputs(", until there are ", out);
-        say_wanted(r, out);
+        fputs(", up to ", out);
+        describe_nselect(r, out);
     }
-    say_number(out, "; C = %s", s->blocks.cost);
+    write_number(out, "; C = %s", s->blocks.cost);
     if (s->blocks.debias > 0)
-        say_number(out, "; then weights learned anew with C = %s", s->blocks.debias);
+        write_number(out, "; weights refit with C = %s", s->blocks.debias);
 }
 
-static void list_rounds(const vxs_record *r, const vxs_setting_rows *rows)
+static void list_selection(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const vxs_method_settings *s = &r->settings;
-    tell_rounds(r, begin_row(rows, "Selection"));
+    summarize_selection(r, begin_row(rows, "Selection"));
     if (s->blocks.groups)
         fprintf(begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
-                s->blocks.by_size ? "; features over the root of their group's size" : "");
-    FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Map") : NULL;
+                s->blocks.by_size ? "; features divided by the square root of their group's size"
+                                  : "");
+    FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Feature map") : NULL;
     if (s->blocks.map == VXS_FEATURE_MAP_POLY2) {
-        say_number(out, "features, squares and pairs, as the kernel (%s x'z + ", s->blocks.gamma);
-        say_number(out, "%s)\xc2\xb2", s->blocks.constant);
+        write_number(out, "features, squares and pairs: polynomial kernel (%s x'z + ",
+                     s->blocks.gamma);
+        write_number(out, "%s)\xc2\xb2", s->blocks.constant);
     } else if (out) {
         fputs(s->blocks.map == VXS_FEATURE_MAP_GAUSS
-                  ? "11 waves of each feature, as a Gaussian kernel of it"
-                  : "100 steps of each feature: histogram intersection",
+                  ? "Gaussian kernel, 11 Fourier features each"
+                  : "histogram intersection kernel, 100 indicator features each",
               out);
     }
 }
 
-const struct vxs_method_words vxs_fgm_words = { say_fgm, solve_rounds, weigh_rounds, list_rounds,
-                                                false };
-const struct vxs_method_words vxs_mslr_words = { say_mslr, solve_rounds, weigh_rounds, list_rounds,
-                                                 false };
+const struct vxs_method_words vxs_fgm_words = { describe_fgm, solve_selection, weigh_selection,
+                                                list_selection, false };
+const struct vxs_method_words vxs_mslr_words = { describe_mslr, solve_selection, weigh_selection,
+                                                 list_selection, false };
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
@@ -432,14 +449,14 @@ static const struct vxs_method_words *words_of(const vxs_record *r)
     return vxs_estimator_of(&r->task)->words;
 }
 
-bool vxs_record_has_pieces(const vxs_record *r)
+bool vxs_record_has_fused_regions(const vxs_record *r)
 {
-    return words_of(r)->pieces;
+    return words_of(r)->fused_regions;
 }
 
 bool vxs_record_is_dense(const vxs_record *r)
 {
-    return vxs_record_has_pieces(r) && !(r->settings.fused.sparsity > 0);
+    return vxs_record_has_fused_regions(r) && !(r->settings.fused.sparsity > 0);
 }
 
 int vxs_record_neighbors(const vxs_record *r)
@@ -448,18 +465,18 @@ int vxs_record_neighbors(const vxs_record *r)
     return strcmp(graph, "grid18") == 0 ? 18 : strcmp(graph, "grid26") == 0 ? 26 : 6;
 }
 
-void vxs_say_model(const vxs_record *r, vxs_prose *p)
+void vxs_describe_model(const vxs_record *r, vxs_prose *p)
 {
     const char *confounds = r->task.confounds;
-    bool out = r->task.confounds_as == VXS_CONFOUNDS_OUT;
+    bool out = r->task.confounds_as == VXS_CONFOUNDS_REGRESS;
     fprintf(p->out, "%s was predicted from ", r->task.target);
-    say_number(p->out, "%s ", r->features);
+    write_number(p->out, "%s ", r->features);
     fprintf(p->out, "%s with ", vxs_feature_kind_names[r->features_are]);
-    words_of(r)->say(r, p);
+    words_of(r)->describe(r, p);
     if (confounds && out)
-        fprintf(p->out, ", after what %s explain was taken out of the features", confounds);
+        fprintf(p->out, ", after regressing %s out of the features", confounds);
     else if (confounds)
-        fprintf(p->out, " beside unpenalized columns for %s", confounds);
+        fprintf(p->out, " and unpenalized covariates (%s)", confounds);
     fputs(", solved", p->out);
     words_of(r)->solve(r, p);
 }

@@ -1,4 +1,4 @@
-/* model_read.c - a model's directory, read and checked: nothing in it is believed. */
+/* model_read.c - reads a model's directory; every value is checked. */
 #include "model/estimators.h"
 #include "model/model.h"
 
@@ -9,7 +9,7 @@
 
 typedef struct {
     vxs_model *model;
-    char *file; /* model.json's path, for messages */
+    char *file; /* path of model.json, for messages */
 } reader;
 
 static vxs_status broken(const reader *r, const char *what, vxs_error *err)
@@ -33,7 +33,7 @@ static bool set_texts(const vxs_param *row, const vxs_json *list, void *values)
     return fine;
 }
 
-/* A value of the kind that the row has; texts belong to the JSON. */
+/* Reads a value of the row's type; texts belong to the JSON. */
 static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
 {
     char number[VXS_REAL_TEXT];
@@ -48,7 +48,7 @@ static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
     if (value->kind == VXS_JSON_NULL)
         return !row->required;
     if (row->type == VXS_PARAM_WHOLE && value->number == 0 && isnan(row->initial))
-        return value->kind == VXS_JSON_NUMBER; /* not given */
+        return value->kind == VXS_JSON_NUMBER; /* null: keeps the default */
     bool is_word = row->type == VXS_PARAM_WHOLE && row->choices && value->kind == VXS_JSON_TEXT;
     if (is_text || is_word || row->type == VXS_PARAM_CHOICE)
         return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
@@ -74,7 +74,7 @@ static vxs_status read_params(const reader *r, const char *key, const vxs_param 
     return bad ? broken(r, bad, err) : VXS_OK;
 }
 
-vxs_status vxs_words_of(const char *file, vxs_status status, vxs_error *err)
+vxs_status vxs_misuse_as_bad_data(const char *file, vxs_status status, vxs_error *err)
 {
     if (status != VXS_MISUSE)
         return status;
@@ -113,8 +113,8 @@ static vxs_status read_texts(const reader *r, const char *key, char ***texts, si
     return VXS_OK;
 }
 
-/* Whether an object has the field as it is written: a number, null where there may be none (a
- * bound that was not found marks a model, which is no less one), or nothing where it may be 0. */
+/* True if an object has the field in its written form: a number; null where allowed (a bound that
+ * was not found); or absent where 0 is omitted. */
 static bool read_field(const vxs_json *object, const vxs_field *f, void *of)
 {
     const vxs_json *value = vxs_json_get(object, f->name);
@@ -195,7 +195,7 @@ static vxs_status read_calibration(const reader *r, const vxs_json *outputs, vxs
     vxs_selection *s = &r->model->selection;
     size_t k = 0;
     if (!vxs_json_get(outputs->first, "calibration_slope"))
-        return VXS_OK; /* nobody asked folds */
+        return VXS_OK; /* nothing was cross-validated */
     s->slope = vxs_alloc(outputs->length, sizeof(*s->slope), err);
     s->offset = vxs_alloc(outputs->length, sizeof(*s->offset), err);
     if (!s->slope || !s->offset)
@@ -305,7 +305,7 @@ static vxs_status read_weights(const reader *r, const char *folder, vxs_error *e
     return status;
 }
 
-/* Voxels of mask.nii.gz, when the model has one. */
+/* Reads the voxels of mask.nii.gz if the model has one. */
 static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
 {
     vxs_model *m = r->model;

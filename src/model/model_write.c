@@ -1,5 +1,4 @@
-/* model_write.c - the directory of a model: what it is in JSON, its weights as a table and a map.
- */
+/* model_write.c - writes a model's directory: model.json, weights as a table and as maps. */
 #include "model/estimators.h"
 #include "model/model.h"
 #include "voxsift/internal/machine.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rates are shares of the terms that are penalized. */
+/* Rates are fractions of the penalized terms. */
 static void screening_json(vxs_json_writer *w, const vxs_screening *s)
 {
     vxs_json_open_object(w, "screening");
@@ -25,14 +24,14 @@ static void screening_json(vxs_json_writer *w, const vxs_screening *s)
     vxs_json_close_object(w);
 }
 
-/* Of methods that select among units: how many of them, in how many rounds, and the gap of the
- * problem on what the rounds made. */
+/* For methods that select feature blocks: number of blocks, iterations, and the gap of the
+ * restricted problem. */
 static void selected_json(vxs_json_writer *w, const vxs_selected *s)
 {
     vxs_json_whole(w, "selected", (int64_t)s->count);
     vxs_json_whole(w, "outer_iterations", (int64_t)s->iterations);
     vxs_json_real(w, "gap_of_selected", s->restricted_gap);
-    if (s->visited > 0) { /* of trees of groups */
+    if (s->visited > 0) { /* of groups that form a tree */
         vxs_json_whole(w, "groups_visited", (int64_t)s->visited);
         vxs_json_whole(w, "groups_pruned", (int64_t)s->pruned);
     }
@@ -59,7 +58,7 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
 {
     vxs_certificate c = fit->certificate;
     if (loss->joint)
-        c.nonzero = fit->count; /* of this class */
+        c.nonzero = fit->count; /* subjects of the class */
     vxs_json_text(w, "method", vxs_method_names[task->method]);
     vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
     for (const vxs_field *f = vxs_certificate_fields; f->name; f++) {
@@ -80,7 +79,7 @@ static void write_texts(vxs_json_writer *w, const char *key, char *const *texts,
     vxs_json_close_array(w);
 }
 
-/* A value read from JSON, written again. */
+/* Writes a parsed JSON value. */
 void vxs_copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
 {
     if (!value || value->kind == VXS_JSON_NULL)
@@ -104,7 +103,7 @@ void vxs_copy_json(vxs_json_writer *w, const char *key, const vxs_json *value)
     }
 }
 
-/* In the order of the features: the same bits when the weights are read again, whole. */
+/* Sums in the order of the features, so that weights read back give the same bits. */
 double vxs_model_sum(const vxs_solution *fit)
 {
     double sum = 0;
@@ -113,7 +112,7 @@ double vxs_model_sum(const vxs_solution *fit)
     return sum;
 }
 
-/* b of what was selected by, which weights that were learned anew have not. */
+/* Covariate coefficients of the selection problem; refit weights have their own. */
 static void selection_free_json(vxs_json_writer *w, const vxs_model *m, const vxs_solution *fit)
 {
     if (!fit->selected)
@@ -152,8 +151,8 @@ typedef struct {
     const vxs_model *model;
     const vxs_task *task;
     const vxs_method_settings *settings;
-    uint64_t *prints; /* of the cohort's subjects */
-    double *sketches; /* likewise, VXS_SKETCH of each */
+    uint64_t *prints; /* hashes of the cohort's subjects */
+    double *sketches; /* VXS_SKETCH numbers for each subject of the cohort */
 } saved;
 
 static void write_training(vxs_json_writer *w, const saved *s)
@@ -201,7 +200,7 @@ static void write_about(const saved *s, FILE *stream)
     vxs_json_params(&w, "task", vxs_task_params, &m->task);
     vxs_json_params(&w, "parameters", vxs_task_method(t)->params, settings);
     write_outputs(&w, m, settings);
-    if (m->selection.tries.count > 0)
+    if (m->selection.tuning.count > 0)
         vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
     vxs_json_text(&w, "features_are", vxs_feature_kind_names[t->cohort->kind]);
@@ -215,7 +214,7 @@ static void write_about(const saved *s, FILE *stream)
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* Features that have a weight in some output, ascending. */
+/* Features with a weight in any output, ascending. */
 static bool *any_weight(const vxs_model *m, vxs_error *err)
 {
     bool *any = vxs_alloc(m->p, sizeof(*any), err);
@@ -239,7 +238,7 @@ void vxs_write_place_header(vxs_tsv_writer *w)
         vxs_tsv_text(w, place[d]);
 }
 
-/* To six digits, which is more than a scanner knows. */
+/* Six digits, more than a scanner's precision. */
 void vxs_write_mm(vxs_tsv_writer *w, double at)
 {
     char text[32];
@@ -272,8 +271,8 @@ static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error
     return VXS_OK;
 }
 
-/* Place in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and a column of weights an
- * output. */
+/* Columns: index in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and the weights
+ * of each output. */
 static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
 {
     bool *any = any_weight(m, err);
@@ -308,7 +307,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     return status;
 }
 
-/* A volume an output; the window reaches to the largest weight. */
+/* One volume for each output; the display window reaches to the largest weight. */
 static vxs_status write_map(const vxs_model *m, FILE *stream, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&m->grid);
@@ -362,7 +361,7 @@ static bool has_scale(const vxs_cohort *c, const char *wanted)
     return scale && strcmp(scale, wanted) == 0;
 }
 
-/* As the cohort has it: what images of new subjects are prepared with. */
+/* Copied from the cohort: parameters for preparing images of new subjects. */
 static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream, vxs_error *err)
 {
     char buffer[1 << 14];
@@ -383,7 +382,7 @@ static vxs_status copy_file(const vxs_cohort *c, const char *name, FILE *stream,
     return status;
 }
 
-/* Those of the encoder. */
+/* Writes the files of the encoder. */
 static vxs_status write_encoded(const vxs_model *m, const vxs_task *t, vxs_output *output,
                                 vxs_error *err)
 {
@@ -406,7 +405,7 @@ static vxs_status write_encoded(const vxs_model *m, const vxs_task *t, vxs_outpu
     return status;
 }
 
-/* Those that are not copied from the cohort, in the order of their names below. */
+/* Writes the files that are not copied from the cohort, in the order of their names below. */
 enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GROUPS, TERMS, MULTIPLIERS, ABOUT };
 
 static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,

@@ -1,5 +1,5 @@
-/* multipliers.c - what a certificate rests on where terms are penalized, as a file of the model: a
- * row an output, theta of the subjects and then u of the terms. For check-model. */
+/* multipliers.c - dual solution of problems with penalized terms, as a file for check-model: a row
+ * for each output, theta of the subjects followed by u of the terms. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ vxs_status vxs_multipliers_read(const vxs_model *m, const vxs_task *t, size_t ou
                                 vxs_bound **bound, vxs_error *err)
 {
     vxs_npy rows = { .ndim = 0 };
-    char *path = vxs_model_inside(m, VXS_MULTIPLIERS_FILE, err);
+    char *path = vxs_model_file_path(m, VXS_MULTIPLIERS_FILE, err);
     vxs_status status = path ? vxs_npy_open(path, &rows, err) : VXS_FAILED;
     if (!status && (rows.ndim != 2 || rows.shape[0] != m->output_count ||
                     rows.shape[1] != t->n + t->terms.count))

@@ -1,5 +1,4 @@
-/* penalties.c - a weight for each feature's part of the penalty: from a table, an image or an
- * array. */
+/* penalties.c - penalty factors of features from a table, an image or an array. */
 #include "model/model.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ static vxs_status check_penalty(const char *path, const vxs_cohort *c, size_t j,
                     vxs_cohort_feature(c, j, name), value);
 }
 
-/* Columns feature and penalty; features that are not named keep 1. */
+/* Table with the columns feature and penalty; other features keep 1. */
 static vxs_status read_rows(const vxs_feature_names *names, const vxs_table *table, bool *named,
                             double *penalties, vxs_error *err)
 {

@@ -1,5 +1,5 @@
-/* penalty_matrix.c - what the fused lasso penalizes instead of edges: second differences, or sums
- * of features from a table with the columns term, feature and value. */
+/* penalty_matrix.c - rows of D for the generalized lasso: second differences, or linear
+ * combinations of features from a table with the columns term, feature and value. */
 #include "model/model.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 typedef struct {
     const vxs_table *table;
     const vxs_feature_names *names;
-    size_t term, feature, value; /* columns */
+    size_t term, feature, value; /* indices of columns */
     size_t count;
 } factors;
 
 typedef struct {
     const char *name;
-    size_t row, first; /* of the table, and the first row of its term */
+    size_t row, first; /* row of the table, and first row of its term */
     size_t feature;
     double value;
 } factor;
@@ -50,7 +50,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Terms as they come first in the table, and in each the features as they stand in the cohort. */
+/* Sorts by the first row of the term in the table, then by the feature's index in the cohort. */
 static int by_term(const void *a, const void *b)
 {
     const factor *left = a, *right = b;

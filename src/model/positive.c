@@ -1,8 +1,8 @@
-/* positive.c - which of two classes is the positive one.
+/* positive.c - choice of the positive one of two classes.
  *
- * It is the second: y = +1, the score is toward it, and sensitivity, F1 and the area under the ROC
- * curve are of it. Without --positive it is the rarer class, which is the patients in most cohorts;
- * of two equal ones the later in sorted order. */
+ * It is the second class: y = +1, larger scores predict it, and sensitivity, F1 and the area under
+ * the ROC curve refer to it. Without --positive it is the rarer class, in most cohorts the
+ * patients; for classes of equal size the later in sorted order. */
 #include "model/model.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void swap(vxs_task *t)
         t->score[i] = 1 - t->score[i];
 }
 
-/* How many subjects a class counts for. */
+/* Weighted number of subjects of a class. */
 static double size_of(const vxs_task *t, size_t class)
 {
     double size = 0;

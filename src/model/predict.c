@@ -302,10 +302,10 @@ static void release_paths(paths *p)
 
 static vxs_status name_files(const vxs_model *m, paths *p, vxs_error *err)
 {
-    *p = (paths){ .mask = vxs_model_inside(m, "mask.nii.gz", err) };
-    p->reference = vxs_model_inside(m, "reference.nii.gz", err);
-    p->regions = vxs_model_inside(m, "regions.nii.gz", err);
-    p->names = vxs_model_inside(m, "regions.tsv", err);
+    *p = (paths){ .mask = vxs_model_file_path(m, "mask.nii.gz", err) };
+    p->reference = vxs_model_file_path(m, "reference.nii.gz", err);
+    p->regions = vxs_model_file_path(m, "regions.nii.gz", err);
+    p->names = vxs_model_file_path(m, "regions.tsv", err);
     return p->mask && p->reference && p->regions && p->names ? VXS_OK : VXS_FAILED;
 }
 

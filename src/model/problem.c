@@ -36,12 +36,12 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     if (vxs_task_regresses(t)) {
         view.confounds = t->covariates;
         view.confound_count = t->covariate_count;
-        view.learn = t->learn;
+        view.regression_subject = t->regression_subject;
     }
     return vxs_view_new(base, false, &view, &t->design, err);
 }
 
-vxs_status vxs_task_make_room(vxs_task *t, vxs_error *err)
+vxs_status vxs_task_allocate_output(vxs_task *t, vxs_error *err)
 {
     t->y = vxs_alloc(t->n, sizeof(*t->y), err);
     t->u = vxs_alloc(t->n, sizeof(*t->u), err);

@@ -1,4 +1,4 @@
-/* record.c - what results record of how they were made: task, method and its parameters. */
+/* record.c - settings recorded in results: task, method and its parameters. */
 #include "model/model.h"
 #include "model/words.h"
 
@@ -55,7 +55,7 @@ size_t vxs_record_outputs(const vxs_record *r)
     return r->class_count > 2 ? r->class_count : 1;
 }
 
-const char *vxs_record_beside(const vxs_record *r)
+const char *vxs_record_contrast(const vxs_record *r)
 {
     return r->loss->joint ? "beside the other classes" : "against the rest";
 }

@@ -1,5 +1,5 @@
-/* region_graph.c - regions that touch: some voxel of one shares a face with some voxel of the
- * other. Regions that touch no others can be linked to those that are nearest. */
+/* region_graph.c - graph of adjacent regions: two regions are adjacent if voxels of them share a
+ * face. Components can be linked through their nearest regions. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct {
     bool *touch; /* p x p */
 } toucher;
 
-/* Faces along one axis; returns how many pairs are new. */
+/* Adds pairs that share a face along one axis; returns the number of new pairs. */
 static size_t look_along(toucher *t, size_t axis)
 {
     const size_t *shape = t->regions.labels.grid.shape, p = t->regions.count;

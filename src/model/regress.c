@@ -11,10 +11,10 @@
 
 bool vxs_task_regresses(const vxs_task *t)
 {
-    return t->settings.confounds_as == VXS_CONFOUNDS_OUT && t->covariate_count > 1;
+    return t->settings.confounds_as == VXS_CONFOUNDS_REGRESS && t->covariate_count > 1;
 }
 
-vxs_status vxs_check_learners(const vxs_task *t, size_t count, vxs_error *err)
+vxs_status vxs_check_regression_subjects(const vxs_task *t, size_t count, vxs_error *err)
 {
     if (count > t->covariate_count)
         return VXS_OK;
@@ -37,9 +37,9 @@ vxs_status vxs_regress_score(const vxs_task *t, const vxs_solution *s, double *e
     for (size_t k = 0; k < s->count && !status; k++)
         vxs_cohort_add(t->cohort, s->index[k], s->weight[k], wide);
     for (size_t i = 0; i < n && !status; i++)
-        m += !t->learn || t->learn[i];
+        m += !t->regression_subject || t->regression_subject[i];
     for (size_t i = 0, at = 0; i < n && !status; i++) {
-        if (t->learn && !t->learn[i])
+        if (t->regression_subject && !t->regression_subject[i])
             continue;
         score[at] = wide[t->rows[i]];
         weights[at] = vxs_task_weight(t, i);

@@ -119,9 +119,9 @@ void vxs_task_release(vxs_task *t)
     free(t->score);
     free(t->weights);
     free(t->penalties);
-    vxs_task_drop_ties(t);
+    vxs_task_release_structure(t);
     free(t->covariates);
-    free(t->learn);
+    free(t->regression_subject);
     free(t->y);
     free(t->u);
     vxs_task_unprepare(t);
@@ -463,27 +463,27 @@ static vxs_status read_target(maker *m, vxs_error *err)
 /* ---- Regression and weights ------------------------------------------------------------------ */
 
 /* The subjects on which covariates are regressed out of the features. */
-static vxs_status read_learners(const maker *m, vxs_error *err)
+static vxs_status read_regression_subjects(const maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
     vxs_row_filter f;
     size_t count = 0;
     if (!t->settings.regress_on)
         return VXS_OK;
-    if (t->settings.confounds_as != VXS_CONFOUNDS_OUT)
+    if (t->settings.confounds_as != VXS_CONFOUNDS_REGRESS)
         return vxs_fail(err, VXS_MISUSE, "'--regress-on' goes with '--confounds-as regress'");
     vxs_status status = vxs_row_filter_begin(&f, m->table, err);
     if (!status)
         status = vxs_row_filter_add(&f, "regress-on", t->settings.regress_on, true, err);
-    t->learn = status ? NULL : vxs_alloc(t->n, sizeof(*t->learn), err);
-    for (size_t i = 0; i < t->n && t->learn; i++) {
-        t->learn[i] = f.by[t->rows[i]] == VXS_NO_FILTER;
-        count += t->learn[i] && vxs_task_weight(t, i) > 0;
+    t->regression_subject = status ? NULL : vxs_alloc(t->n, sizeof(*t->regression_subject), err);
+    for (size_t i = 0; i < t->n && t->regression_subject; i++) {
+        t->regression_subject[i] = f.by[t->rows[i]] == VXS_NO_FILTER;
+        count += t->regression_subject[i] && vxs_task_weight(t, i) > 0;
     }
     vxs_row_filter_release(&f);
-    if (!status && !t->learn)
+    if (!status && !t->regression_subject)
         status = VXS_FAILED;
-    return status ? status : vxs_check_learners(t, count, err);
+    return status ? status : vxs_check_regression_subjects(t, count, err);
 }
 
 static vxs_status read_weights(maker *m, vxs_error *err)
@@ -560,11 +560,11 @@ static vxs_status complete(maker *m, vxs_error *err)
     if (!status)
         status = vxs_task_check_classes(t, err);
     if (!status)
-        status = read_learners(m, err);
+        status = read_regression_subjects(m, err);
     if (!status && t->settings.penalties)
         status = vxs_penalties_read(t->settings.penalties, t->cohort, &t->penalties, err);
     if (!status)
-        status = vxs_task_make_room(t, err);
+        status = vxs_task_allocate_output(t, err);
     if (!status)
         status = vxs_task_make_design(m->context, t, err);
     return status ? status : vxs_task_make_graph(m->context, t, err);

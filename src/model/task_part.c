@@ -12,25 +12,27 @@ static vxs_status copy_subjects(const vxs_task *whole, const size_t *which, vxs_
     part->rows = vxs_alloc(n, sizeof(*part->rows), err);
     part->score = vxs_alloc(n, sizeof(*part->score), err);
     part->covariates = vxs_alloc(n * q, sizeof(*part->covariates), err);
-    part->learn = whole->learn ? vxs_alloc(n, sizeof(*part->learn), err) : NULL;
+    part->regression_subject =
+        whole->regression_subject ? vxs_alloc(n, sizeof(*part->regression_subject), err) : NULL;
     part->weights = whole->weights ? vxs_alloc(n, sizeof(*part->weights), err) : NULL;
     if (!part->rows || !part->score || !part->covariates || (whole->weights && !part->weights) ||
-        (whole->learn && !part->learn))
+        (whole->regression_subject && !part->regression_subject))
         return VXS_FAILED;
-    size_t learners = 0;
+    size_t regression_subjects = 0;
     for (size_t i = 0; i < n; i++) {
         part->rows[i] = whole->rows[which[i]];
         part->score[i] = whole->score[which[i]];
-        if (whole->learn)
-            part->learn[i] = whole->learn[which[i]];
+        if (whole->regression_subject)
+            part->regression_subject[i] = whole->regression_subject[which[i]];
         if (whole->weights)
             part->weights[i] = whole->weights[which[i]];
-        if (whole->learn)
-            learners += part->learn[i] && vxs_task_weight(part, i) > 0;
+        if (whole->regression_subject)
+            regression_subjects += part->regression_subject[i] && vxs_task_weight(part, i) > 0;
         for (size_t k = 0; k < q; k++)
             part->covariates[k * n + i] = whole->covariates[k * whole->n + which[i]];
     }
-    return whole->learn ? vxs_check_learners(part, learners, err) : VXS_OK;
+    return whole->regression_subject ? vxs_check_regression_subjects(part, regression_subjects, err)
+                                     : VXS_OK;
 }
 
 static vxs_status copy_penalties(const vxs_task *whole, vxs_task *part, vxs_error *err)
@@ -58,11 +60,11 @@ static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *er
     return VXS_OK;
 }
 
-void vxs_task_drop_ties(vxs_task *t)
+void vxs_task_release_structure(vxs_task *t)
 {
     vxs_graph_release(&t->graph);
     vxs_analysis_release(&t->terms);
-    if (!t->groups_lent)
+    if (!t->groups_shared)
         vxs_groups_release(&t->groups);
 }
 
@@ -75,7 +77,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                     .loss = whole->loss,
                     .batcher = whole->batcher,
                     .groups = whole->groups, /* spheres can take more memory than all the rest */
-                    .groups_lent = whole->groups.count > 0,
+                    .groups_shared = whole->groups.count > 0,
                     .n = count,
                     .class_count = whole->class_count,
                     .covariate_count = whole->covariate_count };
@@ -90,7 +92,7 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
     if (!status)
         status = vxs_task_threshold(part, NULL, part->n, &part->threshold, err);
     if (!status)
-        status = vxs_task_make_room(part, err);
+        status = vxs_task_allocate_output(part, err);
     if (!status)
         status = vxs_task_make_design(context, part, err);
     if (!status)

@@ -1,18 +1,18 @@
-/* trainable.c - which subjects a model of classes can be trained on, one rule for all commands; and
- * why there is nothing to be trained.
+/* trainable.c - minimal class sizes of training subjects, one rule for all commands; and the
+ * reasons why no feature can enter a model.
  *
  * Every training part (the cohort of a fit, a training fold, the training part of an inner fold, a
- * half) has two subjects of each class: one alone is no class but an image, and has half of the
- * loss when classes weigh the same. */
+ * half) must have two subjects of each class: a single one would determine the class alone, with
+ * half of the loss if classes are balanced. */
 #include "model/model.h"
 
 #include <math.h>
 
 enum { LEAST = 2 };
 
-#define DROWNS 1e10 /* times another: in sums with it, that one has no digits to be fitted by */
+#define DROWNS 1e10 /* ratio of column norms; sums lose all digits of the smaller column */
 
-/* Subjects of weight 0 are not there. */
+/* Subjects of weight 0 do not count. */
 static size_t count_class(const vxs_task *t, const size_t *which, size_t count, size_t class)
 {
     size_t found = 0;
@@ -31,7 +31,8 @@ bool vxs_is_trainable(const vxs_task *t, const size_t *which, size_t count)
     return true;
 }
 
-/* Before the work of any command; the parts of folds are looked at when these are known. */
+/* Checked before a command's work starts; training parts of folds are checked when the folds are
+ * known. */
 vxs_status vxs_task_check_classes(const vxs_task *t, vxs_error *err)
 {
     for (size_t k = 0; k < t->class_count; k++) {
@@ -64,7 +65,8 @@ vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t co
 
 /* ---- Features -------------------------------------------------------------------------------- */
 
-/* The longest column, if it drowns at least half of the others: a fill value. Otherwise p. */
+/* Column with the largest norm if it dominates at least half of the others, as a fill value does;
+ * else p. */
 static size_t find_drowning(const vxs_design *design, double *size, double *other)
 {
     const double *norms = vxs_design_norms(design), *stored = vxs_design_stored(design);
@@ -84,7 +86,7 @@ static size_t find_drowning(const vxs_design *design, double *size, double *othe
     return 2 * drowned >= p && *other > 0 ? longest : p;
 }
 
-vxs_status vxs_fail_nothing_left(const vxs_task *t, vxs_error *err)
+vxs_status vxs_fail_no_usable_feature(const vxs_task *t, vxs_error *err)
 {
     char buffer[32];
     double size, other;

@@ -1,13 +1,13 @@
-/* trained.c - whom a model was trained on, and whether a cohort has them again.
+/* trained.c - overlap between a model's training subjects and a cohort.
  *
- * An image is known by the SHA-256 of its file (and the number of its volume), or by the values of
- * its features (vxs_cohort_prints) where it was stored in another way, and of voxels by a sketch
- * (vxs_cohort_sketches) where it was stored in other numbers or scaled; a person by the id without
- * session, visit or run (as cohorts find it), or by the column of persons. A person with another
- * image was no part of the training, but is no new person either: a score over such subjects is no
- * estimate of what the model does for others. Without images there are ids alone. Where the ids of
- * training and cohort have a form by which two may be of one person, such as two dates behind one
- * number, the subject is "perhaps" known, unless --person was passed for both. */
+ * Images are matched by the SHA-256 of the file (and the volume's number), by a hash of the feature
+ * values (vxs_cohort_prints) if the file was stored in another way, and for voxels by a sketch
+ * (vxs_cohort_sketches) if the data type or scaling changed. Persons are matched by the id without
+ * session, visit or run (as cohorts find it), or by the column of persons. Another image of a
+ * training person was not trained on, but the person is not new: such scores do not estimate
+ * performance on others. Without images only ids are compared. If the form of the ids allows that
+ * two are of one person, such as two dates after one number, the result is "perhaps", unless
+ * --person was given for both. */
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ const char *const vxs_trained_names[] = { "no", "image", "person", "perhaps", NU
 
 #define IMAGE_TEXT (VXS_HASH_TEXT + 32)
 
-/* The image of a subject of the cohort's list, "" when it has none. */
+/* Image of a subject in the cohort's list, "" if it has none. */
 static const char *image_of(const vxs_json *subject, char text[IMAGE_TEXT])
 {
     const char *hash = vxs_json_get_text(subject, "sha256");
@@ -34,14 +34,14 @@ static const char *image_of(const vxs_json *subject, char text[IMAGE_TEXT])
     return text;
 }
 
-/* "" where there is none. */
+/* "" if there is none. */
 static const char *id_text(const vxs_cohort *c, size_t i)
 {
     const char *id = vxs_table_cell(c->people, i, c->id_column);
     return id ? id : "";
 }
 
-/* Of a subject of a cohort, by its column of persons or else by its id. */
+/* Person of a cohort's subject, from the column of persons or from the id. */
 static const char *person_text(const vxs_cohort *c, size_t i)
 {
     const char *person =
@@ -55,14 +55,14 @@ static bool is_true(const vxs_json *about, const char *key)
     return value && value->kind == VXS_JSON_BOOL && value->number != 0;
 }
 
-/* Whether ids are places in a file, such as row-000007: "about" is of a cohort, or of a model's
- * training. */
+/* True if ids are positions in a file, such as row-000007; "about" describes a cohort or a model's
+ * training subjects. */
 static bool invents_ids(const vxs_json *about)
 {
     return is_true(about, "ids_invented");
 }
 
-/* Such an id is of the same subject in the same features alone. */
+/* Positional ids match only within the same feature file. */
 static char *in_features(const vxs_json *files, const char *id, vxs_error *err)
 {
     const char *hash = files && files->first ? vxs_json_get_text(files->first, "sha256") : NULL;
@@ -75,7 +75,7 @@ static char *id_of(const vxs_cohort *c, size_t i, vxs_error *err)
                                  : vxs_person_of(id_text(c, i), err);
 }
 
-/* Whether persons are known by ids that are invented. */
+/* True if persons are known by generated ids only. */
 static bool invents_persons(const vxs_cohort *c)
 {
     return invents_ids(c->about) &&
@@ -94,7 +94,7 @@ static bool has(char **sorted, size_t count, const char *text)
 
 /* ---- Of a model that is written -------------------------------------------------------------- */
 
-/* Of features; "" where too few of them are not 0. */
+/* Hash of the feature values; "" if too few of them differ from 0. */
 static const char *print_text(uint64_t print, char text[IMAGE_TEXT])
 {
     if (print == 0)
@@ -119,7 +119,7 @@ static void write_sketches(vxs_json_writer *w, const vxs_task *t, const double *
     vxs_json_close_array(w);
 }
 
-/* "persons", "images", "prints" and "sketches": in the order of the ids. */
+/* Arrays "persons", "images", "prints" and "sketches", in the order of the ids. */
 void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints,
                       const double *sketches)
 {
@@ -163,7 +163,7 @@ static void release(training *t)
     vxs_free_texts(t->people, t->count);
 }
 
-/* `files`: of the features in which these are places; NULL: they are names. */
+/* `files`: hashes of the feature files in which the ids are positions; NULL: ids are names. */
 static vxs_status add_people(training *t, const vxs_json *list, const vxs_json *files,
                              vxs_error *err)
 {
@@ -236,10 +236,10 @@ static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const v
 
 /* ---- By sketches ----------------------------------------------------------------------------- */
 
-#define ALIKE    1e-3 /* of one image; of two, differences are about 1 */
-#define OF_USUAL 0.02 /* and of the median, where all images are much alike */
+#define ALIKE    1e-3 /* maximal relative difference for one image; about 1 for different images */
+#define OF_USUAL 0.02 /* and relative to the median, for images that are all similar */
 
-/* n x VXS_SKETCH; those that are not as they are written are left out. */
+/* n x VXS_SKETCH; malformed sketches are skipped. */
 static size_t list_sketches(const vxs_json *list, double *sketches)
 {
     size_t count = 0;
@@ -275,7 +275,7 @@ static bool is_alike(const double *one, const double *sketches, size_t count, do
     return count > 1 && distance[0] < ALIKE && distance[0] < OF_USUAL * distance[count / 2];
 }
 
-/* Images of the training that were rounded or scaled. */
+/* Matches training images that were rounded or scaled. */
 static vxs_status find_alike(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
                              vxs_error *err)
 {
@@ -300,7 +300,7 @@ static vxs_status find_alike(const vxs_model *m, const vxs_cohort *c, vxs_traine
 
 /* ---- By the form of ids ---------------------------------------------------------------------- */
 
-/* As the model has the training persons: by the column of persons, or else by the id. */
+/* Training persons, from the column of persons or from the ids. */
 static size_t list_training(const vxs_model *m, const char **names)
 {
     const vxs_json *about = vxs_json_get(m->about, "training");
@@ -317,7 +317,7 @@ static size_t list_training(const vxs_model *m, const char **names)
     return count;
 }
 
-/* Subjects whose id shares all but a visit, or the like, with that of a training person. */
+/* Subjects whose id differs from a training person's only in a visit or the like. */
 static vxs_status find_perhaps(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
                                vxs_error *err)
 {
@@ -359,7 +359,7 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
         status = find(&t, c, i, item, prints[i], &trained[i], err);
     if (!status)
         status = find_alike(m, c, trained, err);
-    /* whose row it is was said for both */
+    /* --person was given for both */
     bool said = is_true(vxs_json_get(m->about, "training"), "person_said") &&
                 is_true(c->about, "person_said");
     if (!status && !said)

@@ -198,7 +198,7 @@ static void write_generated(const vxs_results *s)
              "<table class=\"n\"><tr><th>Output</th><th>iterations</th><th>%s selected</th>"
              "<th>features</th>"
              "<th>primal</th><th>dual</th><th>relative gap</th><th>on the selection</th></tr>\n",
-             vxs_record_unit_name(&s->record));
+             vxs_record_block_name(&s->record));
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
         const vxs_selected *u = m->outputs[k].fit.selected;

@@ -20,19 +20,19 @@ static size_t draw(curves *c, const double *values)
 {
     static const char *const colors[MOST_NAMED] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
                                                     "#c62828", "#00838f", "#5d4037", "#455a64" };
-    const vxs_tries *t = &c->choice->tries;
-    size_t lines = 0, kinds = t->count / t->each;
+    const vxs_tuning_grid *t = &c->choice->tuning;
+    size_t lines = 0, kinds = t->count / t->per_laplacian;
     for (size_t k = 0; k < kinds; k++) {
         char number[VXS_REAL_TEXT];
         snprintf(c->names[k], sizeof(c->names[k]), "Laplacian %s",
-                 vxs_short_text(t->smooths ? t->smooths[k * t->each] : 0, number));
+                 vxs_short_text(t->laplacians ? t->laplacians[k * t->per_laplacian] : 0, number));
         for (size_t f = 0; f < c->folds; f++)
             c->series[lines++] =
                 (vxs_series){ .name = f == 0 && kinds > 1 && k < MOST_NAMED ? c->names[k] : NULL,
                               .color = colors[k % MOST_NAMED],
-                              .x = t->points + k * t->each,
-                              .y = values + f * t->count + k * t->each,
-                              .count = t->each,
+                              .x = t->values + k * t->per_laplacian,
+                              .y = values + f * t->count + k * t->per_laplacian,
+                              .count = t->per_laplacian,
                               .line = true };
     }
     return lines;
@@ -41,10 +41,10 @@ static size_t draw(curves *c, const double *values)
 static void write_curves(curves *c, const double *values, const char *title, const char *label)
 {
     const vxs_path_words *path = vxs_record_path(&c->s->record);
-    char wanted[64];
-    snprintf(wanted, sizeof(wanted), "%s to select", vxs_record_unit_name(&c->s->record));
+    char axis_label[64];
+    snprintf(axis_label, sizeof(axis_label), "%s to select", vxs_record_block_name(&c->s->record));
     vxs_chart chart = { .title = title,
-                        .x_label = path->axis ? path->axis : wanted,
+                        .x_label = path->axis ? path->axis : axis_label,
                         .y_label = label,
                         .log_x = path->by == VXS_BY_LAMBDA,
                         .whole_x = path->by != VXS_BY_LAMBDA };
@@ -57,8 +57,8 @@ static vxs_status write_choice(const vxs_results *s, const vxs_selection *choice
 {
     const vxs_path_words *path = vxs_record_path(&s->record);
     curves c = { .s = s, .choice = choice, .folds = folds };
-    c.series = vxs_alloc(choice->tries.count, folds * sizeof(*c.series), err);
-    c.names = vxs_alloc(choice->tries.count, sizeof(*c.names), err);
+    c.series = vxs_alloc(choice->tuning.count, folds * sizeof(*c.series), err);
+    c.names = vxs_alloc(choice->tuning.count, sizeof(*c.names), err);
     vxs_status status = c.series && c.names ? VXS_OK : VXS_FAILED;
     if (!status) {
         write_curves(&c, choice->losses, path->title,
@@ -76,7 +76,7 @@ vxs_status vxs_section_selection(const vxs_results *s, vxs_error *err)
     vxs_selection choice;
     size_t folds = 0;
     vxs_status status = vxs_selection_read(&s->record, &choice, &folds, err);
-    if (!status && choice.tries.count > 1)
+    if (!status && choice.tuning.count > 1)
         status = write_choice(s, &choice, folds, err);
     vxs_selection_release(&choice);
     return status;

@@ -142,7 +142,7 @@ static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_ov
     fputs("</tr>\n", out);
 }
 
-static vxs_status write_regions(const vxs_places *m, const vxs_clusters *clusters, bool pieces,
+static vxs_status write_regions(const vxs_places *m, const vxs_clusters *clusters, bool fused,
                                 vxs_error *err)
 {
     vxs_overlap *overlap = vxs_alloc(clusters->count, (1 + m->other_count) * sizeof(*overlap), err);
@@ -153,14 +153,14 @@ static vxs_status write_regions(const vxs_places *m, const vxs_clusters *cluster
         status =
             vxs_clusters_overlap(clusters, &m->others[a], overlap + (a + 1) * clusters->count, err);
     if (!status) {
-        write_region_header(m, pieces);
+        write_region_header(m, fused);
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
-            write_region(m, &clusters->rows[k], &overlap[k], clusters->count, pieces);
+            write_region(m, &clusters->rows[k], &overlap[k], clusters->count, fused);
         fputs("</table>\n", m->s->out);
     }
     if (!status && clusters->count > MOST_ROWS)
         vxs_html(m->s->out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
-                 clusters->count, pieces ? "fused regions" : "clusters");
+                 clusters->count, fused ? "fused regions" : "clusters");
     free(overlap);
     return status;
 }
@@ -175,11 +175,11 @@ static size_t strongest(const vxs_clusters *clusters)
 }
 
 /* The fused region with the largest sum of weights. */
-static size_t heaviest(const vxs_clusters *pieces)
+static size_t heaviest(const vxs_clusters *regions)
 {
     size_t best = 0;
-    for (size_t k = 1; k < pieces->count; k++)
-        if (fabs(pieces->rows[k].sum) > fabs(pieces->rows[best].sum))
+    for (size_t k = 1; k < regions->count; k++)
+        if (fabs(regions->rows[k].sum) > fabs(regions->rows[best].sum))
             best = k;
     return best;
 }
@@ -196,18 +196,18 @@ static int by_size(const void *a, const void *b)
 }
 
 /* A few voxels at the rim may have weights so large that all others would be dark. */
-static vxs_status scale_pieces(const vxs_clusters *pieces, double *most, vxs_error *err)
+static vxs_status scale_regions(const vxs_clusters *regions, double *most, vxs_error *err)
 {
     size_t voxels = 0, beyond = 0, k = 0;
-    const vxs_cluster **order = vxs_alloc(pieces->count, sizeof(*order), err);
+    const vxs_cluster **order = vxs_alloc(regions->count, sizeof(*order), err);
     if (!order)
         return VXS_FAILED;
-    for (size_t j = 0; j < pieces->count; j++) {
-        order[j] = &pieces->rows[j];
+    for (size_t j = 0; j < regions->count; j++) {
+        order[j] = &regions->rows[j];
         voxels += order[j]->voxels;
     }
-    qsort(order, pieces->count, sizeof(*order), by_size);
-    while (k + 1 < pieces->count &&
+    qsort(order, regions->count, sizeof(*order), by_size);
+    while (k + 1 < regions->count &&
            (double)(beyond + order[k]->voxels) <= OUTLIERS * (double)voxels)
         beyond += order[k++]->voxels;
     *most = fabs(order[k]->mean);
@@ -222,9 +222,9 @@ static vxs_status write_map(const vxs_places *m, const vxs_volume *map, const ch
     char hot[VXS_METRIC_TEXT], cold[VXS_METRIC_TEXT];
     vxs_clusters clusters;
     const vxs_record *r = &m->s->record;
-    bool pieces = m->s->kind->model && vxs_record_has_pieces(r);
-    vxs_status status = pieces ? vxs_regions_find(map, vxs_record_neighbors(r), &clusters, err)
-                               : vxs_clusters_find(map, 0, 26, 1, &clusters, err);
+    bool fused = m->s->kind->model && vxs_record_has_fused_regions(r);
+    vxs_status status = fused ? vxs_regions_find(map, vxs_record_neighbors(r), &clusters, err)
+                              : vxs_clusters_find(map, 0, 26, 1, &clusters, err);
     if (status)
         return status;
     if (clusters.count == 0) {
@@ -235,13 +235,13 @@ static vxs_status write_map(const vxs_places *m, const vxs_volume *map, const ch
                               .mask = m->inside,
                               .hot = vxs_sign_words(m->s, about->sign, output, true, hot),
                               .cold = vxs_sign_words(m->s, about->sign, output, false, cold) };
-        const vxs_cluster *shown = &clusters.rows[(pieces ? heaviest : strongest)(&clusters)];
-        memcpy(slices.peak, pieces ? shown->center : shown->peak, sizeof(slices.peak));
-        status = pieces ? scale_pieces(&clusters, &slices.most, err) : VXS_OK;
+        const vxs_cluster *shown = &clusters.rows[(fused ? heaviest : strongest)(&clusters)];
+        memcpy(slices.peak, fused ? shown->center : shown->peak, sizeof(slices.peak));
+        status = fused ? scale_regions(&clusters, &slices.most, err) : VXS_OK;
         if (!status)
             status = vxs_slices_write(m->s->out, &slices, caption, err);
-        if (!status && about->regions && (pieces || !vxs_record_is_dense(r)))
-            status = write_regions(m, &clusters, pieces, err);
+        if (!status && about->regions && (fused || !vxs_record_is_dense(r)))
+            status = write_regions(m, &clusters, fused, err);
     }
     vxs_clusters_release(&clusters);
     return status;
@@ -271,7 +271,7 @@ static vxs_status write_file(const vxs_places *m, const vxs_results_map *r, vxs_
         const char *words = r->sizes && vxs_record_has_sizes(&m->s->record) ? r->sizes : r->words;
         char *caption = volumes > 1
                             ? vxs_format(err, "%s %s. %s", vxs_record_class(&m->s->record, k),
-                                         vxs_record_beside(&m->s->record), words)
+                                         vxs_record_contrast(&m->s->record), words)
                             : vxs_format(err, "%s", words);
         if (!status)
             status = caption ? write_map(m, &map, caption, r, k, err) : VXS_FAILED;

@@ -193,7 +193,7 @@ void vxs_section_methods(const vxs_results *s)
 {
     vxs_paper p = { .s = s, .prose = { .out = s->text } };
     fputs("<h2>Methods paragraph</h2>\n<p>", s->out);
-    vxs_say_model(&s->record, &p.prose);
+    vxs_describe_model(&s->record, &p.prose);
     if (s->kind->paper)
         s->kind->paper(&p);
     fputs("</p>\n<ol class=\"cite\">", s->out);

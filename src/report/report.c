@@ -189,13 +189,13 @@ static vxs_status find_kind(vxs_results *s, vxs_json **about, vxs_error *err)
     const char *is = vxs_folder_kind(s->directory);
     if (!status && !s->kind && access(s->directory, F_OK) != 0)
         status = vxs_fail(err, VXS_MISSING,
-                          "no directory '%s': a page is of what 'voxsift cv', 'fit', 'permute' or "
-                          "'stability' made",
+                          "no directory '%s': a page shows results of 'voxsift cv', 'fit', "
+                          "'permute' or 'stability'",
                           s->directory);
     if (!status && !s->kind && is)
         status = vxs_fail(err, VXS_MISSING,
-                          "'%s' is a %s: a page is of what 'voxsift cv', 'fit', 'permute' or "
-                          "'stability' made",
+                          "'%s' is a %s: a page shows results of 'voxsift cv', 'fit', "
+                          "'permute' or 'stability'",
                           s->directory, is);
     if (!status && !s->kind)
         status = vxs_fail(err, VXS_MISSING,

@@ -53,7 +53,7 @@ static void write_output(const vxs_results *s, size_t k)
 {
     if (vxs_record_outputs(&s->record) > 1)
         vxs_html(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
-                 vxs_record_beside(&s->record));
+                 vxs_record_contrast(&s->record));
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -359,10 +359,10 @@ static vxs_status pairs_section(const vxs_results *s, vxs_error *err)
 
 vxs_status vxs_section_units(const vxs_results *s, vxs_error *err)
 {
-    switch (vxs_record_units(&s->record)) {
-    case VXS_UNITS_PAIRS:
+    switch (vxs_record_selects(&s->record)) {
+    case VXS_SELECTS_PAIRS:
         return pairs_section(s, err);
-    case VXS_UNITS_GROUPS:
+    case VXS_SELECTS_GROUPS:
         return groups_section(s, err);
     default:
         return VXS_OK;

@@ -45,7 +45,7 @@ static void write_stable(const vxs_results *s)
         vxs_html(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
                  vxs_record_class(&s->record, k));
     if (outputs > 1)
-        vxs_html(s->out, ", each %s", vxs_record_beside(&s->record));
+        vxs_html(s->out, ", each %s", vxs_record_contrast(&s->record));
     vxs_html(s->out, " (selection frequency of at least %g in %g halves of the subjects). ",
              number(s, "threshold"), number(s, "halves"));
 }
@@ -54,7 +54,7 @@ static void write_lead(const vxs_results *s)
 {
     write_stable(s);
     if (number(s, "mean_selected") == 0) {
-        if (vxs_record_has_pieces(&s->record))
+        if (vxs_record_has_fused_regions(&s->record))
             vxs_html(s->out,
                      "No half selected any: the first fused region on its path has more than %g "
                      "features; --select-features allows larger ones.</p>\n",

@@ -109,7 +109,7 @@ holds "and why" "the first fused region on its path has more than 1 features; --
 # without sparsity nearly all voxels have a weight: which ones is not told
 works "cv" voxsift cv g --target score "${grid[@]}" "${folds[@]}" -o dense
 works "its page" voxsift report dense -o dense.html
-holds "what a map without sparsity says" "Where weights change is what the map has to say" dense.html
+holds "what a map without sparsity says" "Interpret where weights change" dense.html
 same "no shares of folds" "$(grep -c 'Share of folds' dense.html)" 0
 
 bad() { # CODE PART OPTIONS...

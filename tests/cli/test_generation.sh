@@ -81,7 +81,7 @@ broken 65 "'t/selection.tsv' $goes: a number is missing" pairs "sed -i '2s/[^\t]
 broken 65 "'t/selection.tsv' $goes: a number is none of the model's" pairs "sed -i '2s/^1\t[0-9]*/1\t1.5/' selection.tsv"
 broken 65 "'t/selection.tsv' $goes" pairs "sed -i '2s/^1/2/' selection.tsv"
 broken 65 "'t/selection.tsv' $goes: its rows are out of order" some "sed -i 2d selection.tsv"
-broken 65 "'t/selection.tsv' $goes: a unit is not made of features with a weight" waves "sed -i '\$d' selection.tsv"
+broken 65 "'t/selection.tsv' $goes: a feature block has no feature with a weight" waves "sed -i '\$d' selection.tsv"
 broken 65 "'t/selection.tsv' $goes: its weights are not those" pairs "sed -i '\$d' selection.tsv"
 broken 65 "'t/mapped.tsv' $goes: a feature is not there" waves "sed -i '\$d' mapped.tsv"
 broken 65 "'t/mapped.tsv' line 2, column 'intercept': 'inf' is not a number" waves "sed -i '2s/[^\t]*\$/inf/' mapped.tsv"
@@ -135,7 +135,7 @@ same "but for others" "$(grep -o '[0-9] features* selected' "$work/out" | tr '\n
 works "which is a model" voxsift predict late new -q
 works "with certificates" voxsift check-model late c
 works "folds choose" voxsift fit c --target dx --method fgm --nselect 2,4,8 --choose-lambda 3 -o m --force -q
-grep -q '"wanted": \[2, 4, 8\]' m/model.json && pass || fail "numbers that folds chose among" "$(grep wanted m/model.json)"
+grep -q '"nselect": \[2, 4, 8\]' m/model.json && pass || fail "numbers that folds chose among" "$(grep nselect m/model.json)"
 
 # ---- Every command -----------------------------------------------------------------------------------
 alike() { # WHAT FILES COMMAND...: the same bits by one thread and by two
@@ -161,11 +161,11 @@ alike "cv, pairs" "predictions.tsv weights.tsv scores.tsv" cv c --target dx --me
 alike "permute" "null.tsv" permute c --target dx --method fgm --nselect 2,4 $folds --permutations 3
 alike "stability" "frequencies.tsv halves.tsv" stability c --target dx --method mslr --per-iteration 1 --iterations 3 --subproblem-tol 1e-2 --pairs 2 --select-features 4
 run voxsift cv c --target dx --method fgm --nselect 2,4,8 $folds -o v -q
-holds "what folds chose" "how many to select chosen by 2-fold inner CV" "$work/out"
-grep -q '"wanted": \[2, 4, 8\]' v/cv.json && pass || fail "what was tried" "$(grep wanted v/cv.json)"
+holds "what folds chose" "the number to select chosen by 2-fold inner CV" "$work/out"
+grep -q '"nselect": \[2, 4, 8\]' v/cv.json && pass || fail "what was tried" "$(grep nselect v/cv.json)"
 run voxsift cv c --target dx --method fgm --per-iteration 2 --iterations 3 $folds -o r -q
 holds "what folds chose" ", iterations chosen by 2-fold inner CV" "$work/out"
-grep -q '"iterations": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep rounds r/cv.json)"
+grep -q '"iterations": \[1, 2, 3\]' r/cv.json && pass || fail "what was tried" "$(grep iterations r/cv.json)"
 
 # chunks are the whole, and what was stopped goes on
 for k in 1 2; do

@@ -40,8 +40,8 @@ done << 'END'
 66|'m' is a model, not a cohort|cannot read|permute m --target age -o x
 66|'result' is a cross-validation, not a cohort|cannot read|stability result --target age -o x
 66|did you mean 'base'?|VOXSIFT_ATLASES|info bsae
-66|no directory 'fit': a page is of what|json|report fit -o x.html
-66|'base' is a cohort: a page is of what|json|report base -o x.html
+66|no directory 'fit': a page shows results of|json|report fit -o x.html
+66|'base' is a cohort: a page shows results of|json|report base -o x.html
 65|and 37 more like these|sub-09|cohort t.tsv --image-column sex -o x
 65|and 37 more like these|sub-09|cohort t.tsv --pattern '{participant_id}.nii' -o x
 65|has no column 'id'|left out|cohort t.tsv --pattern '{id}.nii' -o x

@@ -4,8 +4,8 @@ same "pages are whole" "$code$(cat "$work/out" "$work/err")" 0
 refuses 2 "DIR is missing" voxsift report -o x.html
 refuses 2 "option '--out FILE' is missing" voxsift report las-cv
 strange="was not made by 'voxsift cv', 'fit', 'permute' or 'stability'"
-refuses 66 "no directory 'nowhere': a page is of what" voxsift report nowhere -o x.html
-refuses 66 "'t' is a cohort: a page is of what" voxsift report t -o x.html
+refuses 66 "no directory 'nowhere': a page shows results of" voxsift report nowhere -o x.html
+refuses 66 "'t' is a cohort: a page shows results of" voxsift report t -o x.html
 damaged() { refuses 65 "$1" voxsift report "$2" -o x.html; } # what is said, directory
 damaged "permutations and 'permute.json' says that there are" cut-p
 damaged "'word-p/null.tsv' line 3, column 'r': 'many' is not a number" word-p

@@ -223,7 +223,7 @@ Test(design, confounds_may_be_learned_on_some_rows)
         vxs_view view = { .standardize = (vxs_standardize)way,
                           .confounds = confounds,
                           .confound_count = 3,
-                          .learn = learn };
+                          .regression_subject = learn };
         double *x = by_the_book(&e, &view);
         take_out_learned(x, e.n, e.p, confounds + e.n, learn);
         WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);

@@ -40,10 +40,10 @@ static void drop(void)
 
 /* ---- Who stays together ---------------------------------------------------------------------- */
 
-static vxs_together groups(const vxs_task *t, const char *column)
+static vxs_grouping groups(const vxs_task *t, const char *column)
 {
     vxs_error err = VXS_ERROR_INIT;
-    vxs_together g;
+    vxs_grouping g;
     WORKS(vxs_task_groups(t, "group", column, &g, &err), err);
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++)
@@ -62,12 +62,12 @@ Test(people, are_whole_in_every_group)
         { NULL, 6, 0 }, { "person", 6, 6 }, { "family", 2, 2 }, { "site", 1, 2 }, { "visit", 1, 3 }
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
-        vxs_together g = groups(&t, cases[k].column);
+        vxs_grouping g = groups(&t, cases[k].column);
         cr_assert(g.count == cases[k].count && g.values == cases[k].values, "case %zu: %zu, %zu", k,
                   g.count, g.values);
         free(g.group);
     }
-    vxs_together g;
+    vxs_grouping g;
     REFUSES(vxs_task_groups(&t, "group", "scan", &g, &err), err, VXS_MISUSE,
             "'--group scan' is finer than the person (column 'person'): 'b' and 'c' are of one "
             "person, but differ in 'scan'");
@@ -81,7 +81,7 @@ Test(people, join_only_what_they_cross)
     vxs_task t = scans();
     size_t few[] = { 0, 1, 2, 3, 4, 5, 6, 10 };
     vxs_error err = VXS_ERROR_INIT;
-    vxs_together g;
+    vxs_grouping g;
     t.rows = few;
     t.n = sizeof(few) / sizeof(few[0]);
     WORKS(vxs_task_groups(&t, "group", "site", &g, &err), err);

@@ -192,10 +192,10 @@ def confirm(what, model, found, o):
     units, rows = units_of(p, S, model), rows_of(table(open(f"{found}/selection.tsv")), o)
     free = C[:, :1] if out else C
     chosen, w = {}, number(rows["weight"])
-    for k, unit in enumerate(rows["unit"]):
+    for k, unit in enumerate(rows["block"]):
         chosen.setdefault(int(unit), []).append(k)
     check(what + ": units in order, whole", list(chosen) == sorted(chosen) and
-          all(len(k) == units[g].shape[1] and [int(rows["part"][c]) for c in k] == list(range(len(k))) for g, k in chosen.items()))
+          all(len(k) == units[g].shape[1] and [int(rows["column"][c]) for c in k] == list(range(len(k))) for g, k in chosen.items()))
     check(what + ": selected", said["selected"] == len(chosen) > 0 and said["converged"])
     Z = np.hstack([units[g] for g in chosen])
 
@@ -218,10 +218,10 @@ def confirm(what, model, found, o):
     check(what + ": the checker's", again["holds"] and near(again["outputs"][o]["primal"], value, 1e-8), (again["outputs"][o], value))
 
     # weights that predict
-    retrained = "learned_anew" in rows
-    check(what + ": learned anew where that is asked for", retrained == (p["refit"] > 0))
+    retrained = "refit" in rows
+    check(what + ": refit where --refit is given", retrained == (p["refit"] > 0))
     if retrained:
-        w = number(rows["learned_anew"])
+        w = number(rows["refit"])
     mapped = p["feature-map"] != "none"
     b = number(said["unpenalized_weights"])
     if mapped:
@@ -344,7 +344,7 @@ for words in ("fgm --nselect 9 --per-iteration 3 --subproblem-tol 1e-8", "mslr -
     run("fit", "c", "--method", *words, "--feature-map", "poly2", "-o", "narrow", "--force")
     run("fit", "wide", "--method", *words, "--standardize", "none", "-o", "expanded", "--force")
     one, other = (table(open(m + "/selection.tsv")) for m in ("narrow", "expanded"))
-    check(" ".join(words) + ": the same pairs", one["unit"] == other["unit"] and len(one["unit"]) > 3, (one["unit"], other["unit"]))
+    check(" ".join(words) + ": the same pairs", one["block"] == other["block"] and len(one["block"]) > 3, (one["block"], other["block"]))
     check(" ".join(words) + ": their weights", near(number(one["weight"]), number(other["weight"]), 1e-4), (one["weight"], other["weight"]))
     for a, b in (("c", "wide"), ("new", "wide_new")):
         p, q = scores_of("narrow", a), scores_of("expanded", b)

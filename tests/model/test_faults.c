@@ -73,7 +73,7 @@ static vxs_status fit_and_save(const char *target, int method_number, const vxs_
                                    .path.lambda_ratio = 0.2,
                                    .path.nlambda = 100,
                                    .tol = 1e-6,
-                                   .path.smooths = "0.5",
+                                   .path.laplacians = "0.5",
                                    .kernels.solver = solver,
                                    .kernels.steps = 20,
                                    .kernels.gamma = 1 };
@@ -300,15 +300,15 @@ Test(fit_faults, permutations_and_stability)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static vxs_pieces pieces; /* a chunk, and what it has finished */
-static const char *book;  /* where that is */
+static vxs_chunking chunking; /* a chunk, and what it has finished */
+static const char *book;      /* where that is */
 static unsigned book_use;
 
 static vxs_status save_cv(const vxs_task *task, const vxs_method_settings *how, const char *out,
                           vxs_error *err)
 {
     vxs_cv_settings settings = {
-        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .pieces = pieces
+        .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100, .chunking = chunking
     };
     vxs_cv cv;
     vxs_status status = vxs_cv_run(NULL, task, &settings, how, &cv, err);
@@ -325,7 +325,7 @@ static vxs_status save_permutations(const vxs_task *task, const vxs_method_setti
     vxs_permute_settings settings = {
         .cv = { .task = task->settings, .folds = 2, .repeats = 1, .bootstraps = 100 },
         .permutations = 2,
-        .pieces = pieces
+        .chunking = chunking
     };
     vxs_permutation p;
     vxs_status status = vxs_permute(NULL, task, &settings, how, &p, err);
@@ -344,7 +344,7 @@ static vxs_status save_stability(const vxs_task *task, const vxs_method_settings
                                         .features = 2,
                                         .threshold = 0.75,
                                         .wrong = 1,
-                                        .pieces = pieces };
+                                        .chunking = chunking };
     vxs_stability r;
     vxs_status status = vxs_stability_run(NULL, task, &settings, how, &r, err);
     if (status)
@@ -368,16 +368,16 @@ static vxs_status save_chunk(vxs_error *err)
     vxs_status status = vxs_cohort_open(in("cohort"), &cohort, err);
     if (status)
         return status;
-    pieces.checkpoint = NULL;
+    chunking.checkpoint = NULL;
     if (book)
-        status = vxs_checkpoint_open(NULL, book, book_use, &pieces.checkpoint, err);
+        status = vxs_checkpoint_open(NULL, book, book_use, &chunking.checkpoint, err);
     if (!status)
         status = vxs_task_new(NULL, &cohort, &settings, &task, err);
     if (!status) {
-        status = save(&task, &how, in(pieces.chunk.number == 1 ? "one" : "two"), err);
+        status = save(&task, &how, in(chunking.chunk.number == 1 ? "one" : "two"), err);
         vxs_task_release(&task);
     }
-    (void)vxs_checkpoint_close(pieces.checkpoint, false);
+    (void)vxs_checkpoint_close(chunking.checkpoint, false);
     vxs_cohort_release(&cohort);
     return status;
 }
@@ -402,7 +402,7 @@ Test(fit_faults, chunks)
     for (size_t k = 0; k < sizeof(saves) / sizeof(saves[0]); k++) {
         save = saves[k];
         for (size_t number = 1; number <= 2; number++) {
-            pieces = (vxs_pieces){ .chunk = { number, 2 } };
+            chunking = (vxs_chunking){ .chunk = { number, 2 } };
             book_use = VXS_DISCARD;
             cr_assert(fail_each_request(save_chunk) > 100);
             book_use = VXS_RESUME; /* all of it is there now */
@@ -427,7 +427,7 @@ Test(fit_faults, reports)
     cr_assert(cv_of_a_class(&err) == VXS_OK);
     reported = "model";
     cr_assert(fail_each_request(report_it) > 20);
-    pieces = (vxs_pieces){ .checkpoint = NULL };
+    chunking = (vxs_chunking){ .checkpoint = NULL };
     reported = "two"; /* where save_chunk puts what is whole */
     save = save_permutations;
     WORKS(save_chunk(&err), err);

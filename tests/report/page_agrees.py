@@ -212,7 +212,7 @@ check("the verdict on baselines, on terminal and page", verdict and verdict.grou
       ("adds? nothing" in verdict.group(1) or "add nothing" in verdict.group(1)) == (json.load(open("t-cv/cv.json"))["difference"][re.search('"(.*)"', verdict.group(1)).group(1).replace(" ", "_")]["r"]["value"] <= 0),
       (printed, verdict))
 check("a table has no maps", not Page("t.html").loads)
-for graph, words, by in (([], "a fused lasso on a tree of neighboring features with squared loss [1], solved by safe active", True),
+for graph, words, by in (([], "a fused lasso on a spanning tree of neighboring features with squared loss [1], solved by safe active", True),
                          (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
                          (["--graph", "correlation:0.2"], "on the graph of the strongest correlations among training subjects with", False)):
     run("fit", "t", "--target", "score", "--method", "fused", *graph, "-q", "-o", "graph", "--force")
@@ -304,7 +304,7 @@ def pairs(name, cohort, *words, places=None, **more):
 JMLR, TNNLS = "Towards ultrahigh dimensional feature selection", "Minimax sparse logistic regression for very"
 _, about = pairs("las-pairs", "las-c", "--target", "dx", "--method", "fgm", "--per-iteration", "3", "--iterations", "4", cites=JMLR, report=("--underlay", "none"))
 page, _ = pairs("kind-pairs", "las-c", "--target", "kind", "--method", "mslr", "--per-iteration", "3", "--iterations", "2", cites=TNNLS, report=("--atlas", "schaefer100"))
-check("weights have no sign, and were learned anew", "without sign" in page.text and "learned anew with C = 5" in page.text)
+check("weights have no sign, and were refit", "without sign" in page.text and "weights refit with C = 5" in page.text)
 page, _ = pairs("t-pairs", "t", "--target", "dx", "--method", "fgm", "--per-iteration", "8", "--iterations", "1", cites=JMLR)
 check("names of pairs are text", EVIL + " " in page.text and EVIL not in page.source and not page.loads + page.drawn)
 octants = (at > 0) @ [1, 2, 4] + 1  # of the last one, which is ras
@@ -324,7 +324,7 @@ for target, words in (("dx", []), ("kind", ["--by-size"])):
               for k in sorted((k for k in range(len(columns["group"])) if c is None or columns["class"][k] == c), key=lambda k: -float(columns["weight"][k]))]
     check(name + ": its table is that of the file", shown == wanted and len(wanted) == sum(o["selected"] for o in about["outputs"]), (shown, wanted))
     check(name + ": by size or not", ("root of their group's size" in page.text) == bool(words))
-for name, words, label, points in (("iterations", ["--iterations", "4"], "iterations", [1, 2, 3, 4]), ("wanted", ["--nselect", "2,4,8"], "features to select", [2, 4, 8])):
+for name, words, label, points in (("iterations", ["--iterations", "4"], "iterations", [1, 2, 3, 4]), ("nselect", ["--nselect", "2,4,8"], "features to select", [2, 4, 8])):
     page, about = generated(name, "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--choose-lambda", "3", *words, cites=JMLR)
     lines = [np.array([[float(v) for v in p.split(" ")] for p in d.split("L")]) for d in
              re.findall(r'<path fill="none" stroke="[^"]*" stroke-width="1.6" d="M(.*?)"', page.source)]
@@ -333,7 +333,7 @@ for name, words, label, points in (("iterations", ["--iterations", "4"], "iterat
 run("cv", "ras-c", "--target", "dx", "--method", "fgm", "--per-iteration", "2", "--iterations", "3", "--folds", "3", "-q", "-o", "rounds-cv")
 run("report", "rounds-cv", "-o", "rounds-cv.html")
 page = Page("rounds-cv.html")
-check("rounds of a cross-validation", "the number of iterations chosen by 5-fold inner CV" in page.text and "lambda" not in page.text and
+check("iterations of a cross-validation", "the number of iterations chosen by 5-fold inner CV" in page.text and "lambda" not in page.text and
       "How the number of iterations was chosen" in page.text and "(SAIF)" not in page.text and JMLR in page.text)
 run("report", "las-pairs", "-o", "x.html", "--underlay", "nowhere", code=66)
 

@@ -25,14 +25,14 @@ bool vxs_chunk_is_part(vxs_chunk chunk);
 typedef struct {
     vxs_chunk chunk;
     vxs_checkpoint *checkpoint;
-} vxs_pieces;
+} vxs_chunking;
 /* Which chunk, and the source of its number. wanted: "2/5"; "auto", the task of a Slurm job array
  * that counts 1..N or 0..N-1; or NULL, the whole run, whose source is NULL. */
 typedef struct {
     vxs_chunk chunk;
     const char *source;
 } vxs_chunk_choice;
-VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice *choice,
+VXS_MUST_CHECK vxs_status vxs_choose_chunk(const char *requested, vxs_chunk_choice *choice,
                                            vxs_error *err);
 /* This process is a task of a Slurm job array with more than one task. */
 bool vxs_in_job_array(void);
@@ -49,7 +49,7 @@ typedef struct {
     const char *group, *folds_from, *prefilter;
     int select;
     bool scores_only;         /* without baselines, intervals and patterns: for permutations */
-    vxs_pieces pieces;        /* no row */
+    vxs_chunking chunking;    /* no row */
     bool inner_open;          /* no row: inner_folds gave way to groups, or would have */
     const char *inner_option; /* no row: whose value inner_folds is; NULL: --inner-folds */
 } vxs_cv_settings;
@@ -91,7 +91,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 /* One outer fold of one repeat. */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
-    double point, smooth;             /* as the inner folds chose: of lambda_max, and smoothness */
+    double value, laplacian;          /* as the inner folds chose: of lambda_max, and smoothness */
     vxs_metrics outer, inner;         /* of held-out subjects; of the choice of lambda */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */
@@ -121,7 +121,7 @@ typedef struct {
     size_t fold_count; /* repeats x folds */
     size_t first, end; /* those of the chunk; of the others nothing is known, and nothing of all */
     vxs_cv_fold *each;
-    vxs_tries tries;
+    vxs_tuning_grid tuning;
     double *losses;                   /* folds x tries: what the inner folds say */
     double *sizes;                    /* likewise: features with a weight, on average */
     double *scores;                   /* repeats x outputs x n, each by a model that did not learn
@@ -170,7 +170,7 @@ typedef struct {
     int64_t permutations, stop_at;
     const char *blocks, *metric;
     bool whole;
-    vxs_pieces pieces; /* no row; a chunk does not stop early, that is for vxs_merge */
+    vxs_chunking chunking; /* no row; a chunk does not stop early, that is for vxs_merge */
 } vxs_permute_settings;
 extern const vxs_param vxs_permute_params[];
 
@@ -215,7 +215,7 @@ typedef struct {
     int64_t pairs, features, seed;
     double threshold, wrong;
     const char *group;
-    vxs_pieces pieces; /* no row */
+    vxs_chunking chunking; /* no row */
 } vxs_stability_settings;
 extern const vxs_param vxs_stability_params[];
 

@@ -75,7 +75,7 @@ VXS_MUST_CHECK char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err);
  * run finds there it need not do again. Threads may share a checkpoint. */
 typedef struct vxs_run_checkpoint vxs_run_checkpoint;
 VXS_MUST_CHECK vxs_status vxs_run_checkpoint_open(const vxs_context *context,
-                                                  const vxs_pieces *pieces, const vxs_run *run,
+                                                  const vxs_chunking *chunking, const vxs_run *run,
                                                   size_t units, vxs_run_checkpoint **checkpoint,
                                                   vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_run_checkpoint_find(const vxs_run_checkpoint *checkpoint, size_t unit,

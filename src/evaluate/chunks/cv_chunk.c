@@ -73,8 +73,8 @@ static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
     serialize_folds(p, cv, f);
     vxs_serialize_size(p, &f->train, t->n);
     vxs_serialize_size(p, &f->test, t->n);
-    vxs_serialize_reals(p, &f->point, 1);
-    vxs_serialize_reals(p, &f->smooth, 1);
+    vxs_serialize_reals(p, &f->value, 1);
+    vxs_serialize_reals(p, &f->laplacian, 1);
     vxs_serialize_reals(p, &f->passes, 1);
     vxs_serialize_reals(p, &f->seconds, 1);
     vxs_serialize_flag(p, &f->converged);
@@ -83,8 +83,8 @@ static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
     for (int b = 0; b < VXS_BASELINES; b++)
         serialize_metrics(p, cv, &f->baselines[b]);
     serialize_inner(p, cv, cv->inner + unit * t->n);
-    vxs_serialize_reals(p, cv->losses + unit * cv->tries.count, cv->tries.count);
-    vxs_serialize_reals(p, cv->sizes + unit * cv->tries.count, cv->tries.count);
+    vxs_serialize_reals(p, cv->losses + unit * cv->tuning.count, cv->tuning.count);
+    vxs_serialize_reals(p, cv->sizes + unit * cv->tuning.count, cv->tuning.count);
     serialize_kept(p, cv, f, cv->scores, outputs);
     serialize_kept(p, cv, f, cv->probabilities, t->class_count);
     for (int b = 0; b < VXS_BASELINES; b++)
@@ -105,7 +105,7 @@ vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv, const 
                             bool replace, vxs_error *err)
 {
     vxs_run run = vxs_cv_as_run(cv);
-    return vxs_part_save(context, &run, cv->settings.pieces.chunk, cv->fold_count, cv->seconds,
+    return vxs_part_save(context, &run, cv->settings.chunking.chunk, cv->fold_count, cv->seconds,
                          serialize_fold, (void *)cv, directory, replace, err);
 }
 

@@ -119,7 +119,7 @@ static vxs_status merge_parts(const vxs_context *context, const char *cohort,
     if (!status)
         status = merge_kind(context, parts, m, err);
     if (file)
-        status = vxs_words_of(file, status, err);
+        status = vxs_misuse_as_bad_data(file, status, err);
     free(file);
     return status;
 }

@@ -180,18 +180,18 @@ static vxs_status check_features(const vxs_run *run, vxs_run_checkpoint *l, vxs_
                : vxs_features_check_unchanged(run->task->cohort, &l->features, &then, l->path, err);
 }
 
-vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_pieces *pieces,
+vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_chunking *chunking,
                                    const vxs_run *run, size_t units,
                                    vxs_run_checkpoint **checkpoint, vxs_error *err)
 {
     *checkpoint = NULL;
-    if (!pieces->checkpoint)
+    if (!chunking->checkpoint)
         return VXS_OK;
     vxs_run_checkpoint *l = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
-    *l = (vxs_run_checkpoint){ .checkpoint = pieces->checkpoint,
-                               .path = vxs_checkpoint_path(pieces->checkpoint),
+    *l = (vxs_run_checkpoint){ .checkpoint = chunking->checkpoint,
+                               .path = vxs_checkpoint_path(chunking->checkpoint),
                                .lock = PTHREAD_MUTEX_INITIALIZER,
                                .units = units };
     char *identity = vxs_run_fingerprint(run, err);

@@ -30,7 +30,7 @@ static const char *const solvers[] = { "interior-point", "dual-averaging", NULL 
 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
-    VXS_TEXT_ROW("laplacian", "LIST", VXS_AT(path.smooths),
+    VXS_TEXT_ROW("laplacian", "LIST", VXS_AT(path.laplacians),
                  "weight of squared differences between neighbors; a list to choose among by "
                  "folds; default 1",
                  .head = VXS_HEAD_HYPER, .usual = true,

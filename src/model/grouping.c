@@ -1,7 +1,7 @@
-/* together.c - subjects who stay together: those of one person always, and those who share a value
- * of a column when that is asked for. Where the column crosses persons, groups that share a person
- * become one: the finest partition that splits neither. A column that is finer than the person
- * would split every person that has several values, and is refused. */
+/* grouping.c - groups of subjects that folds, halves and permutations never split: subjects of one
+ * person, and subjects with one value in a given column. Where the column crosses persons, groups
+ * that share a person are merged: the result is the finest partition that splits neither. A column
+ * that splits persons is refused. */
 #include "core/union.h"
 #include "model/model.h"
 
@@ -65,7 +65,7 @@ vxs_status vxs_task_values(const vxs_task *t, const char *column, size_t *number
     return status;
 }
 
-/* Numbers below `most` become 0, 1, ... in their order. */
+/* Renumbers numbers below `most` as 0, 1, ... in ascending order. */
 static vxs_status close_ranks(size_t *number, size_t n, size_t most, size_t *count, vxs_error *err)
 {
     size_t *rank = vxs_alloc(most, sizeof(*rank), err);
@@ -99,8 +99,8 @@ vxs_status vxs_task_count_people(vxs_task *t, vxs_error *err)
 
 /* ---- Groups and persons ---------------------------------------------------------------------- */
 
-/* For each part of one partition its first subject; the number of a subject that is with it there
- * and apart from it in the other partition, or n. */
+/* Finds two subjects in one part of a partition that are in different parts of the other; n if
+ * there are none. */
 static vxs_status find_split(const size_t *part, size_t parts, const size_t *other, size_t n,
                              size_t *with, size_t *split, vxs_error *err)
 {
@@ -122,20 +122,20 @@ static vxs_status find_split(const size_t *part, size_t parts, const size_t *oth
     return VXS_OK;
 }
 
-vxs_status vxs_finer_than_people(const vxs_task *t, const size_t *group, size_t groups,
-                                 const size_t *person, size_t people, vxs_finer *finer,
+vxs_status vxs_nesting_in_people(const vxs_task *t, const size_t *group, size_t groups,
+                                 const size_t *person, size_t people, vxs_nesting *nesting,
                                  vxs_error *err)
 {
     size_t one, other;
     vxs_status status = find_split(group, groups, person, t->n, &one, &other, err);
-    *finer = (vxs_finer){ .within = !status && other == t->n };
-    if (!status && finer->within)
-        status = find_split(person, people, group, t->n, &finer->one, &finer->other, err);
-    finer->splits = !status && finer->within && finer->other < t->n;
+    *nesting = (vxs_nesting){ .within = !status && other == t->n };
+    if (!status && nesting->within)
+        status = find_split(person, people, group, t->n, &nesting->one, &nesting->other, err);
+    nesting->splits = !status && nesting->within && nesting->other < t->n;
     return status;
 }
 
-/* Groups that share a person get one number. */
+/* Merges groups that share a person. */
 static vxs_status join(const vxs_task *t, size_t *group, size_t groups, const size_t *person,
                        size_t people, vxs_error *err)
 {
@@ -145,13 +145,13 @@ static vxs_status join(const vxs_task *t, size_t *group, size_t groups, const si
     for (size_t i = 0; i < t->n; i++)
         vxs_union_join(parent, group[i], groups + person[i]);
     for (size_t i = 0; i < t->n; i++)
-        group[i] = vxs_union_find(parent, group[i]); /* of groups the least */
+        group[i] = vxs_union_find(parent, group[i]); /* the root is the least group */
     free(parent);
     return VXS_OK;
 }
 
 static vxs_status refuse(const vxs_task *t, const char *option, const char *column,
-                         const vxs_finer *f, vxs_error *err)
+                         const vxs_nesting *f, vxs_error *err)
 {
     return vxs_fail(err, VXS_MISUSE,
                     "'--%s %s' is finer than the person (column '%s'): '%s' and '%s' are of one "
@@ -161,20 +161,20 @@ static vxs_status refuse(const vxs_task *t, const char *option, const char *colu
 }
 
 vxs_status vxs_task_groups(const vxs_task *t, const char *option, const char *column,
-                           vxs_together *g, vxs_error *err)
+                           vxs_grouping *g, vxs_error *err)
 {
-    *g = (vxs_together){ .group = vxs_alloc(t->n, sizeof(*g->group), err) };
+    *g = (vxs_grouping){ .group = vxs_alloc(t->n, sizeof(*g->group), err) };
     if (!g->group || !column)
         return g->group ? vxs_task_people(t, g->group, &g->count, err) : VXS_FAILED;
-    vxs_finer finer = { .within = false };
+    vxs_nesting nesting = { .within = false };
     size_t *person = vxs_alloc(t->n, sizeof(*person), err), people = 0;
     vxs_status status = person ? vxs_task_people(t, person, &people, err) : VXS_FAILED;
     if (!status)
         status = vxs_task_values(t, column, g->group, &g->values, err);
     if (!status)
-        status = vxs_finer_than_people(t, g->group, g->values, person, people, &finer, err);
-    if (!status && finer.splits)
-        status = refuse(t, option, column, &finer, err);
+        status = vxs_nesting_in_people(t, g->group, g->values, person, people, &nesting, err);
+    if (!status && nesting.splits)
+        status = refuse(t, option, column, &nesting, err);
     if (!status)
         status = join(t, g->group, g->values, person, people, err);
     if (!status)
