@@ -223,7 +223,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              vxs_stability *r, vxs_error *err)
 {
     vxs_method_settings limited = limit_steps(context, t, m, r->features);
-    vxs_tuning_grid tries = { .count = 0 };
+    vxs_tuning_grid tuning = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status = subjects ? vxs_tuning_grid_make(t, m, true, &tuning, err) : VXS_FAILED;
     if (!status && tuning.laplacians && tuning.laplacians[0] != tuning.laplacians[tuning.count - 1])

@@ -122,7 +122,7 @@ static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "'--no-intercept' goes with '--standardize none': features without their "
                         "mean have an intercept in them");
-    if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_OUT)
+    if (s->no_intercept && s->confounds_as == VXS_CONFOUNDS_REGRESS)
         return vxs_fail(err, VXS_MISUSE,
                         "'--confounds-as regress' takes the mean out as well; it does "
                         "not go with '--no-intercept'");
