@@ -129,7 +129,7 @@ static void write_covariates(FILE *out, const vxs_task_settings *task)
     vxs_html(out, "<tr><th>Covariates</th><td>%s%s</td></tr>\n",
              task->confounds ? task->confounds : "none",
              !task->confounds                          ? ""
-             : task->confounds_as == VXS_CONFOUNDS_OUT ? "; regressed out of the features"
+             : task->confounds_as == VXS_CONFOUNDS_REGRESS ? "; regressed out of the features"
                                                        : "; in the model, not penalized");
 }
 
