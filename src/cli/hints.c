@@ -88,7 +88,7 @@ static const value_hint values[] = {
     { "method", "spacenet", "'--method graphnet'" },
     { "method", "graph-net", "'--method graphnet'" },
     { "method", "hsic", "'--method hsic-lasso'" },
-    { "method", "randomize", "'voxsift permute'" },
+    { "method", "randomise", "'voxsift permute'" },
     { "method", "palm", "'voxsift permute'" },
     { "method", "tfce", "'voxsift permute'" },
     { "penalty", "l1", "'--method lasso'" },
@@ -103,7 +103,7 @@ static const value_hint values[] = {
 };
 
 static const value_hint commands[] = {
-    { NULL, "randomize", "permute" },  { NULL, "palm", "permute" },
+    { NULL, "randomise", "permute" },  { NULL, "palm", "permute" },
     { NULL, "cross-validate", "cv" },  { NULL, "crossval", "cv" },
     { NULL, "cross_val_score", "cv" }, { NULL, "train", "fit" },
     { NULL, "glmnet", "fit" },         { NULL, "cluster", "regions" },

@@ -128,9 +128,9 @@ static void write_covariates(FILE *out, const vxs_task_settings *task)
 {
     vxs_html(out, "<tr><th>Covariates</th><td>%s%s</td></tr>\n",
              task->confounds ? task->confounds : "none",
-             !task->confounds                          ? ""
+             !task->confounds                              ? ""
              : task->confounds_as == VXS_CONFOUNDS_REGRESS ? "; regressed out of the features"
-                                                       : "; in the model, not penalized");
+                                                           : "; in the model, not penalized");
 }
 
 void vxs_section_done(const vxs_results *s)

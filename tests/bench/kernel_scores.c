@@ -57,7 +57,7 @@ static void by_library(problem *p)
 
 static void run(problem *p, int way)
 {
-    p->room.way = (vxs_gauss_algorithm)way;
+    p->room.algorithm = (vxs_gauss_algorithm)way;
     if (way < 0)
         by_library(p);
     else

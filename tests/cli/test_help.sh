@@ -89,13 +89,13 @@ hint "fit c --method svm" "'--method lasso --loss squared-hinge', a sparse linea
 hint "fit c --method enet" "'--method lasso --ridge X'"
 hint "fit c --method elasticnet" "'--method lasso --ridge X'"
 hint "fit c --method ridge" "'--method lasso --ridge X'"
-hint "fit c --method randomize" "'voxsift permute'"
+hint "fit c --method randomise" "'voxsift permute'"
 hint "fit c --method tfce" "'voxsift permute'"
 hint "permute c -n 100" "'--permutations'"
 hint "fit -i c" "the input without an option, as the first argument"
 hint "fit c -d design.mat" "'--target'"
 hint "cohort t.tsv -m mask.nii" "'--mask'"
-hint "randomize -i c" "'permute'"
+hint "randomise -i c" "'permute'"
 hint "fit c --sample_weight w" "'--subject-weights'"
 works "-V" voxsift -V
 
