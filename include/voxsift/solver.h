@@ -22,7 +22,7 @@ extern "C" {
 typedef struct {
     vxs_design *design;
     /* n samples, the rows of the design. Multinomial: k predictions a sample; the weights of class
-     * c are entries c p ... c p + p - 1 of a solution, b likewise. */
+     * c are entries c p ... c p + p - 1 of a solution, and the same holds for b. */
     vxs_loss loss;
     const vxs_penalty *penalty; /* Omega; NULL: l1 */
     vxs_quadratic quadratic;    /* Q */

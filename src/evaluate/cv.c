@@ -260,7 +260,7 @@ static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static vxs_status make_room(vxs_cv *cv, vxs_error *err)
+static vxs_status allocate(vxs_cv *cv, vxs_error *err)
 {
     const vxs_task *t = cv->task;
     size_t rows = cv->folds.repeats * vxs_task_outputs(t);
@@ -314,7 +314,7 @@ static vxs_status rehearse(vxs_cv *cv, bool *trainable, vxs_error *err)
     if (!status)
         status = make_folds(cv, err);
     if (!status)
-        status = make_room(cv, err);
+        status = allocate(cv, err);
     for (size_t k = 0; k < cv->fold_count && fine && !status; k++) {
         vxs_fold_work work;
         status = vxs_fold_begin(&work, cv, k, err);
@@ -350,7 +350,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
         status = make_folds(cv, err);
     if (!status)
         status = find_unseen(cv, err);
-    return status ? status : make_room(cv, err);
+    return status ? status : allocate(cv, err);
 }
 
 vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
@@ -435,7 +435,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = keep_nobody_back(context, &cv, err);
     if (!status)
-        status = make_room(&cv, err);
+        status = allocate(&cv, err);
     if (!status)
         status = vxs_fold_begin(&work, &cv, 0, err);
     if (!status)

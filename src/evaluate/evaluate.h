@@ -74,7 +74,7 @@ void vxs_job_release(vxs_job *job, size_t outputs);
 size_t vxs_count_selected(const bool *selected, size_t p);
 
 /* prefilter.c: "ttest:0.05" keeps features that go with output y, "variance:0.5" the half that
- * varies most; the design is made anew with the others out of reach. */
+ * varies most; the design is made again without the others. */
 VXS_MUST_CHECK vxs_status vxs_prefilter_check(const char *text, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part,
                                         const char *text, size_t output, vxs_error *err);

@@ -16,7 +16,7 @@ static void split(const size_t *fold, size_t n, size_t kept, size_t *train, size
             train[(*train_count)++] = i;
 }
 
-/* Groups of the training subjects, numbered anew. */
+/* Groups of the training subjects, renumbered. */
 static size_t regroup(const vxs_fold_work *w, const size_t *group, size_t *number, size_t *first)
 {
     size_t count = 0;

@@ -111,7 +111,7 @@ static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
     return count < r->job->limit;
 }
 
-/* Predictions of a fit, which is settled, and kept if it is the last. */
+/* Predicts by a fit, which is kept if it is the last. */
 static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k, vxs_error *err)
 {
     vxs_job *job = r->job;
@@ -210,7 +210,7 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
     return status;
 }
 
-static vxs_status make_room(runner *r, vxs_error *err)
+static vxs_status allocate(runner *r, vxs_error *err)
 {
     vxs_job *job = r->job;
     size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
@@ -249,7 +249,7 @@ static vxs_status run_job(runner *r, vxs_error *err)
     vxs_run_checkpoint *checkpoint = r->common->checkpoint;
     vxs_packed_job packed = { r->whole, r->job };
     bool known = false;
-    vxs_status status = make_room(r, err);
+    vxs_status status = allocate(r, err);
     if (!status)
         status = vxs_run_checkpoint_find(checkpoint, r->job->number, vxs_serialize_job, &packed,
                                          &known, err);
@@ -336,7 +336,7 @@ static vxs_status run_together(queue *q, int threads)
         pthread_join(thread[k], NULL);
     vxs_scan_batcher_free(q->task.batcher);
     q->task.batcher = NULL;
-    work_off(q); /* what nobody took */
+    work_off(q); /* jobs that no other thread took */
     return VXS_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * Every permutation repeats the complete cross-validation: folds, choice of lambda, fits.
  * p = (C + 1) / (N + 1), C of N being as good as the observed one or better. Permutations are
- * numbered, and number k is the same whoever computes it, so that a run can go on where another was
+ * numbered, and number k is the same in every process, so that a run can go on where another was
  * stopped. It may stop when C reaches a number that makes p clear (Besag and Clifford 1991); that
  * is decided in the order of the numbers, so that threads change nothing. */
 #include "evaluate/acceptable.h"
@@ -131,7 +131,7 @@ static vxs_run as_run(const vxs_task *task, const vxs_permute_settings *settings
 
 /* ---- One permutation ------------------------------------------------------------------------- */
 
-/* `classes`: what each class comes to; NULL: it is not wanted. */
+/* `classes`: what each class comes to; NULL: not computed. */
 static vxs_status measure(const permuter *m, const vxs_context *context, const double *score,
                           double *value, vxs_class_scores *classes, vxs_error *err)
 {
@@ -182,7 +182,8 @@ static vxs_status run_one(permuter *m, size_t k, vxs_error *err)
                   : vxs_run_checkpoint_add(m->checkpoint, k, serialize_value, m->result, err);
 }
 
-/* How many are wanted and where to stop may differ: permutations belong together all the same. */
+/* How many are requested and where to stop may differ: permutations belong together all the
+ * same. */
 static vxs_status open_checkpoint(permuter *m, vxs_error *err)
 {
     vxs_permute_settings same = *m->settings;
@@ -242,7 +243,7 @@ static vxs_status run_all(permuter *m, vxs_error *err)
     return status;
 }
 
-static void settle(permuter *m)
+static void end_early(permuter *m)
 {
     vxs_permutation *r = m->result;
     if (vxs_chunk_is_part(m->settings->chunking.chunk))
@@ -320,7 +321,7 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
     if (!status)
         status = run_all(m, err);
     if (!status)
-        settle(m);
+        end_early(m);
     return status;
 }
 
@@ -384,7 +385,7 @@ vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
     if (!status) {
         r->observed = parts->observed;
         r->seconds = parts->seconds;
-        settle(&m);
+        end_early(&m);
         status = vxs_parts_classes(parts, m.task->class_count, &r->classes, err);
     }
     vxs_exchange_release(&m.exchange);

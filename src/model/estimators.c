@@ -135,12 +135,12 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
     const vxs_loss_kind *loss = vxs_chosen_loss(&t->settings);
     if (method->graph != VXS_GRAPH_NEEDED && loss == &vxs_multinomial_loss)
         return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' tells each class from the rest; '--loss multinomial' goes "
+                        "method '%s' fits each class against the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
     if (loss == &vxs_squared_loss && method->classes_only)
         return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' tells classes apart; '--loss squared' is of scores",
+                        "method '%s' predicts classes; '--loss squared' is for scores",
                         method->name);
     if ((loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss) &&
         !vxs_method_takes_loss(method, loss))

@@ -49,22 +49,22 @@ void vxs_feature_names_release(vxs_feature_names *names)
     *names = (vxs_feature_names){ .order = NULL };
 }
 
-static size_t find_number(const vxs_cohort *c, const char *wanted)
+static size_t find_number(const vxs_cohort *c, const char *requested)
 {
     int64_t number = 0;
-    bool whole = wanted[0] == 'x' && vxs_parse_whole(wanted + 1, &number);
+    bool whole = requested[0] == 'x' && vxs_parse_whole(requested + 1, &number);
     return whole && number >= 0 && (uint64_t)number < c->p ? (size_t)number : c->p;
 }
 
 /* Binary search among the sorted names. */
-static size_t find_name(const vxs_feature_names *names, const char *wanted)
+static size_t find_name(const vxs_feature_names *names, const char *requested)
 {
     const vxs_cohort *c = names->cohort;
     char buffer[32];
     size_t low = 0, high = c->p;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = strcmp(wanted, vxs_cohort_feature(c, names->order[middle], buffer));
+        int order = strcmp(requested, vxs_cohort_feature(c, names->order[middle], buffer));
         if (order == 0)
             return middle;
         if (order < 0)
@@ -76,18 +76,18 @@ static size_t find_name(const vxs_feature_names *names, const char *wanted)
 }
 
 /* Refuses an ambiguous name: a cohort made by another program may have duplicate feature names. */
-static vxs_status find_only(const vxs_feature_names *names, const char *wanted, size_t *feature,
+static vxs_status find_only(const vxs_feature_names *names, const char *requested, size_t *feature,
                             vxs_error *err)
 {
     const vxs_cohort *c = names->cohort;
     char one[32], two[32];
-    size_t at = find_name(names, wanted);
+    size_t at = find_name(names, requested);
     *feature = at < c->p ? names->order[at] : c->p;
     for (size_t k = at > 0 ? at - 1 : 0; at < c->p && k <= at && k + 1 < c->p; k++)
         if (strcmp(vxs_cohort_feature(c, names->order[k], one),
                    vxs_cohort_feature(c, names->order[k + 1], two)) == 0)
             return vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be used: '%s' has two features '%s'",
-                            names->path, c->path, wanted);
+                            names->path, c->path, requested);
     return VXS_OK;
 }
 
@@ -95,17 +95,17 @@ vxs_status vxs_feature_names_find(const vxs_feature_names *names, const vxs_tabl
                                   size_t row, size_t column, size_t *feature, vxs_error *err)
 {
     const vxs_cohort *c = names->cohort;
-    const char *wanted = vxs_table_cell(table, row, column);
+    const char *requested = vxs_table_cell(table, row, column);
     vxs_status status = VXS_OK;
     *feature = c->p;
-    if (wanted && c->names)
-        status = find_only(names, wanted, feature, err);
-    else if (wanted)
-        *feature = find_number(c, wanted);
+    if (requested && c->names)
+        status = find_only(names, requested, feature, err);
+    else if (requested)
+        *feature = find_number(c, requested);
     if (status || *feature < c->p)
         return status;
     return vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu: the cohort has no feature '%s'", names->path,
-                    vxs_table_line(table, row), wanted ? wanted : "");
+                    vxs_table_line(table, row), requested ? requested : "");
 }
 
 vxs_status vxs_feature_names_differ(const vxs_cohort *c, const char *column, const char *option,

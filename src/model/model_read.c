@@ -211,13 +211,13 @@ static vxs_status read_outputs(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
     const vxs_json *array = vxs_json_get(m->about, "outputs");
-    size_t wanted = m->class_count > 2 ? m->class_count : 1;
-    if (!array || array->kind != VXS_JSON_ARRAY || array->length != wanted)
+    size_t requested = m->class_count > 2 ? m->class_count : 1;
+    if (!array || array->kind != VXS_JSON_ARRAY || array->length != requested)
         return broken(r, "outputs", err);
-    m->outputs = vxs_alloc(wanted, sizeof(*m->outputs), err);
+    m->outputs = vxs_alloc(requested, sizeof(*m->outputs), err);
     if (!m->outputs)
         return VXS_FAILED;
-    m->output_count = wanted;
+    m->output_count = requested;
     size_t k = 0;
     vxs_status status = VXS_OK;
     for (const vxs_json *o = array->first; o && !status; o = o->next)

@@ -355,10 +355,10 @@ static vxs_status write_penalties(const vxs_task *t, FILE *stream, vxs_error *er
     return status;
 }
 
-static bool has_scale(const vxs_cohort *c, const char *wanted)
+static bool has_scale(const vxs_cohort *c, const char *requested)
 {
     const char *scale = vxs_json_get_text(vxs_json_get(c->about, "preprocessing"), "scale");
-    return scale && strcmp(scale, wanted) == 0;
+    return scale && strcmp(scale, requested) == 0;
 }
 
 /* Copied from the cohort: parameters for preparing images of new subjects. */
@@ -451,7 +451,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                                          "mask.nii.gz",      "regions.nii.gz",     "regions.tsv",
                                          "reference.nii.gz" };
     const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
-    const bool wanted[] = {
+    const bool requested[] = {
         true,
         voxels,
         voxels,
@@ -478,7 +478,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
         status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
         FILE *stream;
-        if (!wanted[k])
+        if (!requested[k])
             continue;
         status = vxs_output_open(output, files[k], &stream, err);
         if (status)

@@ -438,7 +438,7 @@ static vxs_status read_target(maker *m, vxs_error *err)
     t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
     if (!classes && vxs_task_method(t)->classes_only)
         return vxs_fail(err, VXS_BAD_DATA,
-                        "method '%s' tells classes apart; column '%s' holds scores (or, with "
+                        "method '%s' predicts classes; column '%s' holds scores (or, with "
                         "--loss logistic, as many classes as values)",
                         vxs_task_method(t)->name, target);
     if (!chosen && !summary.numeric && check_target(m, err))

@@ -41,7 +41,7 @@ vxs_status vxs_task_check_classes(const vxs_task *t, vxs_error *err)
             return vxs_fail(err, VXS_BAD_DATA,
                             "there is %s%s whose '%s' is '%s', and training needs two of each "
                             "class; leave this class out",
-                            there == 0 ? "nobody" : "one subject",
+                            there == 0 ? "no subject" : "one subject",
                             t->weights ? " with a weight above 0" : "", t->settings.target,
                             t->classes[k]);
     }
@@ -57,7 +57,7 @@ vxs_status vxs_check_trainable(const vxs_task *t, const size_t *which, size_t co
             return vxs_fail(err, VXS_BAD_DATA,
                             "%s has %s whose '%s' is '%s', of whom there are %zu, and training "
                             "needs two of each class; use %s, or leave this class out",
-                            part, here == 0 ? "nobody" : "one subject", t->settings.target,
+                            part, here == 0 ? "no subject" : "one subject", t->settings.target,
                             t->classes[k], count_class(t, NULL, t->n, k), folds);
     }
     return VXS_OK;

@@ -45,7 +45,7 @@ static void widen(axis *a, double value)
 }
 
 /* Some room around the values; an axis is never empty. */
-static void settle(axis *a)
+static void round_ends(axis *a)
 {
     if (!(a->high >= a->low)) {
         a->low = a->log ? 0.1 : 0;
@@ -204,8 +204,8 @@ void vxs_chart_write(FILE *out, const vxs_chart *chart, const vxs_series *series
         x.low = y.low = fmin(x.low, y.low);
         x.high = y.high = fmax(x.high, y.high);
     }
-    settle(&x);
-    settle(&y);
+    round_ends(&x);
+    round_ends(&y);
     write_frame(out, HEIGHT, chart->title);
     write_x_axis(out, &x, HEIGHT - BOTTOM, chart->x_label);
     write_y_axis(out, &y, chart->y_label);
@@ -280,7 +280,7 @@ void vxs_bars_write(FILE *out, const vxs_chart *chart, const double *values, siz
     widen(&x, chart->mark);
     widen(&x, b.low);
     widen(&x, b.low + (double)b.count * b.width);
-    settle(&x);
+    round_ends(&x);
     /* bars stand on the axis, and leave room for the legend */
     axis y = { 0, 1.2 * fmax(1, (double)b.most), HEIGHT - BOTTOM, TOP, false, true };
     write_frame(out, HEIGHT, chart->title);
@@ -305,7 +305,7 @@ void vxs_dots_write(FILE *out, const char *title, const char *label, const vxs_d
         for (size_t k = 0; k < rows[r].count; k++)
             widen(&x, rows[r].values[k]);
     }
-    settle(&x);
+    round_ends(&x);
     write_frame(out, height, title);
     write_x_axis(out, &x, height - BOTTOM, label);
     for (size_t r = 0; r < count; r++) {

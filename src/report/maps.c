@@ -27,17 +27,18 @@ vxs_status vxs_places_volume(const char *path, size_t number, vxs_volume *volume
 /* The average brain where the header has the code of MNI space, or what --underlay names. */
 static vxs_status read_underlay(vxs_places *m, vxs_error *err)
 {
-    const char *wanted = m->s->settings->underlay;
+    const char *requested = m->s->settings->underlay;
     size_t volumes = 0;
     char *path = NULL;
-    if (wanted && strcmp(wanted, "none") == 0)
+    if (requested && strcmp(requested, "none") == 0)
         return VXS_OK;
-    if (!wanted && m->mask.grid.sform_code != 4)
+    if (!requested && m->mask.grid.sform_code != 4)
         return VXS_OK;
-    vxs_status status = vxs_atlas_locate(wanted ? wanted : "icbm152", &path, wanted ? err : NULL);
+    vxs_status status =
+        vxs_atlas_locate(requested ? requested : "icbm152", &path, requested ? err : NULL);
     if (!status)
         status = vxs_places_volume(path, 0, &m->underlay, &volumes, err);
-    else if (!wanted) /* --underlay is not given */
+    else if (!requested) /* --underlay is not given */
         status = VXS_OK;
     if (!status && m->underlay.values)
         status = vxs_grid_check_orientation_known(&m->underlay.grid, &m->mask.grid, path,

@@ -59,18 +59,18 @@ static void release(vxs_region_table *t)
 static vxs_status read_map(vxs_region_table *t, vxs_volume *map, vxs_error *err)
 {
     vxs_image image;
-    size_t wanted = (size_t)t->settings->volume;
+    size_t requested = (size_t)t->settings->volume;
     vxs_status status = vxs_image_read(t->map, &image, err);
     if (status)
         return status;
-    if (wanted == 0 && image.volumes > 1)
+    if (requested == 0 && image.volumes > 1)
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes: say which with --volume",
                           t->map, image.volumes);
-    else if (wanted > image.volumes)
-        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no volume %zu, but %zu", t->map, wanted,
+    else if (requested > image.volumes)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no volume %zu, but %zu", t->map, requested,
                           image.volumes);
     else
-        status = vxs_volume_from_image(&image, wanted ? wanted - 1 : 0, map, err);
+        status = vxs_volume_from_image(&image, requested ? requested - 1 : 0, map, err);
     vxs_image_release(&image);
     return status;
 }

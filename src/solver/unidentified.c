@@ -144,7 +144,7 @@ static void release(rank_test *t)
     free(t->sum);
 }
 
-static vxs_status take_room(rank_test *t, vxs_error *err)
+static vxs_status allocate(rank_test *t, vxs_error *err)
 {
     size_t c = t->count;
     t->scaled = vxs_alloc(c, t->n * sizeof(*t->scaled), err);
@@ -301,7 +301,7 @@ static vxs_status carry(const rank_test *t, const double *columns, vxs_unidentif
 static vxs_status find(rank_test *t, const vxs_problem *problem, const double *columns,
                        vxs_unidentified *u, vxs_error *err)
 {
-    vxs_status status = take_room(t, err);
+    vxs_status status = allocate(t, err);
     if (status)
         return status;
     openblas_set_num_threads(1); /* threads would change the order of sums */

@@ -17,7 +17,7 @@ skfs 2 "method 'skfs' has no option '--ridge'" --ridge 1
 skfs 2 "method 'skfs' has no use for '--penalty-factors'" --penalty-factors people.tsv
 skfs 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
 skfs 66 "cannot read 'tre'" --graph tre
-refuses 65 "method 'skfs' tells classes apart; column 'score' holds scores" voxsift fit c --target score --method skfs -o x
+refuses 65 "method 'skfs' predicts classes; column 'score' holds scores" voxsift fit c --target score --method skfs -o x
 refuses 2 "'--prefilter' does not go with method 'skfs'" voxsift cv c --target dx --method skfs --prefilter variance:0.5 -o x -q
 refuses 2 "'--laplacian' has 2 values, and there are no folds to choose one of them" \
     voxsift cv c --target dx --method skfs --laplacian 1,2 --inner-folds 0 -o x -q

@@ -20,14 +20,14 @@ typedef struct {
 } vxs_chunk;
 #define VXS_MAX_CHUNKS 1000000
 bool vxs_chunk_is_part(vxs_chunk chunk);
-/* Of a run: which chunk of it; and where what is finished stands until all is, or NULL. Whoever has
- * the results where they belong closes the checkpoint. */
+/* The chunk that a run computes, and its open checkpoint or NULL; the caller closes the checkpoint
+ * once the output is complete. */
 typedef struct {
     vxs_chunk chunk;
     vxs_checkpoint *checkpoint;
 } vxs_chunking;
-/* Which chunk, and the source of its number. wanted: "2/5"; "auto", the task of a Slurm job array
- * that counts 1..N or 0..N-1; or NULL, the whole run, whose source is NULL. */
+/* Which chunk, and the source of its number. requested: "2/5"; "auto", the task of a Slurm job
+ * array that counts 1..N or 0..N-1; or NULL, the whole run, whose source is NULL. */
 typedef struct {
     vxs_chunk chunk;
     const char *source;
@@ -123,7 +123,7 @@ typedef struct {
     vxs_cv_fold *each;
     vxs_tuning_grid tuning;
     double *losses;                   /* folds x tries: what the inner folds say */
-    double *sizes;                    /* likewise: features with a weight, on average */
+    double *sizes;                    /* mean number of features with a weight, one for each */
     double *scores;                   /* repeats x outputs x n, each by a model that did not learn
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
@@ -190,7 +190,7 @@ typedef struct {
     size_t units;
     size_t first, end; /* those of the chunk; then there is no p */
     double seconds;
-    const char *processor; /* likewise */
+    const char *processor; /* of the run */
 } vxs_permutation;
 VXS_MUST_CHECK vxs_status vxs_permute(const vxs_context *context, const vxs_task *task,
                                       const vxs_permute_settings *settings,
@@ -232,7 +232,7 @@ typedef struct {
     bool converged;
     size_t first, end;     /* pairs of the chunk; of all nothing is known then */
     struct vxs_job *units; /* private: what the halves of a chunk selected */
-    const char *processor; /* likewise */
+    const char *processor; /* of the run */
 } vxs_stability;
 VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
                                             const vxs_stability_settings *settings,

@@ -103,22 +103,22 @@ static vxs_status from_array(vxs_chunk *chunk, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_choose_chunk(const char *wanted, vxs_chunk_choice *choice, vxs_error *err)
+vxs_status vxs_choose_chunk(const char *requested, vxs_chunk_choice *choice, vxs_error *err)
 {
     *choice = (vxs_chunk_choice){ { 1, 1 }, NULL };
-    if (!wanted)
+    if (!requested)
         return VXS_OK;
-    if (strcmp(wanted, "auto") == 0) {
+    if (strcmp(requested, "auto") == 0) {
         choice->source = "SLURM_ARRAY_TASK_ID";
         return from_array(&choice->chunk, err);
     }
     choice->source = "--chunk";
-    return parse(wanted, &choice->chunk)
+    return parse(requested, &choice->chunk)
                ? VXS_OK
                : vxs_fail(err, VXS_MISUSE,
                           "option '--chunk' takes auto, or I/N such as 2/5, I between 1 and N and "
                           "N at most %d, not '%s'",
-                          VXS_MAX_CHUNKS, wanted);
+                          VXS_MAX_CHUNKS, requested);
 }
 
 bool vxs_in_job_array(void)

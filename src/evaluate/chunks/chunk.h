@@ -65,7 +65,7 @@ typedef struct {
     const void *settings;
     const vxs_method_settings *method;
     double observed;                 /* by permutations alone; else NAN */
-    const vxs_class_scores *classes; /* likewise; or NULL */
+    const vxs_class_scores *classes; /* their scores, or NULL */
 } vxs_run;
 /* What must be the same for units to belong together, SHA-256 of settings, subjects and cohort;
  * freed by the caller. */

@@ -65,7 +65,7 @@ static vxs_status read_numbers(vxs_part *part, vxs_error *err)
 {
     vxs_npy n = { .count = 0 };
     char hash[VXS_HASH_TEXT], *file = vxs_format(err, "%s/%s", part->path, VXS_NUMBERS_FILE);
-    const char *wanted = vxs_json_get_text(part->about, "numbers_sha256");
+    const char *requested = vxs_json_get_text(part->about, "numbers_sha256");
     vxs_status status = file ? vxs_npy_open(file, &n, err) : VXS_FAILED;
     if (!status && (n.kind != 'f' || n.item_size != 8 || n.ndim != 1))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' is no list of 64-bit numbers", file);
@@ -76,7 +76,7 @@ static vxs_status read_numbers(vxs_part *part, vxs_error *err)
         part->numbers[part->count] = vxs_npy_item(&n, part->count);
     if (!status) {
         vxs_sha256(part->numbers, part->count * sizeof(*part->numbers), "", 0, hash);
-        if (!wanted || strcmp(hash, wanted) != 0)
+        if (!requested || strcmp(hash, requested) != 0)
             status = vxs_fail(err, VXS_BAD_DATA,
                               "'%s' is not as it was written: its SHA-256 is "
                               "not that of '%s'",
@@ -167,15 +167,15 @@ static int by_chunk(const void *a, const void *b)
 /* Sorted, so that part k should be chunk k + 1. */
 static vxs_status check_chunks(const vxs_parts *parts, vxs_error *err)
 {
-    size_t wanted = parts->each[0].chunk.count;
+    size_t requested = parts->each[0].chunk.count;
     for (size_t k = 0; k + 1 < parts->count; k++)
         if (parts->each[k].chunk.number == parts->each[k + 1].chunk.number)
             return vxs_fail(err, VXS_BAD_DATA, "chunk %zu is there twice: '%s' and '%s'",
                             parts->each[k].chunk.number, parts->each[k].path,
                             parts->each[k + 1].path);
-    for (size_t k = 0; k < wanted; k++)
+    for (size_t k = 0; k < requested; k++)
         if (k >= parts->count || parts->each[k].chunk.number != k + 1)
-            return vxs_fail(err, VXS_BAD_DATA, "chunk %zu of %zu is missing", k + 1, wanted);
+            return vxs_fail(err, VXS_BAD_DATA, "chunk %zu of %zu is missing", k + 1, requested);
     return VXS_OK;
 }
 

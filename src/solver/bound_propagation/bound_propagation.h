@@ -155,7 +155,7 @@ typedef struct {
     double *low, *high;               /* bounds of sums */
     double *from, *to;                /* the box around u */
     double *at_center, *along_normal; /* x'center, x'normal of sums */
-    double *x;                        /* n x columns, projected likewise */
+    double *x;                        /* n x columns, projected onto the same complement */
     size_t n;
     size_t *queue;
     bool *queued;

@@ -58,7 +58,7 @@ vxs_status vxs_skfs_add(vxs_skfs *s, size_t count, vxs_error *err)
     return VXS_OK;
 }
 
-/* Those without weight that want too little leave. */
+/* Voxels without weight whose gradient is far from violation leave the working set. */
 void vxs_skfs_remove(vxs_skfs *s, double bound)
 {
     size_t remaining = 0;

@@ -168,7 +168,7 @@ static size_t remove_wrong_signs(vxs_l1_quadratic *q)
 }
 
 /* Minimizes on the support at fixed signs. */
-static void settle(vxs_l1_quadratic *q, uint64_t *steps)
+static void refine(vxs_l1_quadratic *q, uint64_t *steps)
 {
     size_t blocking = NOWHERE;
     do {
@@ -284,13 +284,13 @@ vxs_status vxs_l1_quadratic_solve(vxs_l1_quadratic *q, uint64_t *steps, vxs_erro
     uint64_t limit = *steps + 20 * (uint64_t)q->m + 100;
     bool stalled = false;
     begin(q);
-    settle(q, steps);
+    refine(q, steps);
     while (*steps < limit && !status) {
         size_t before = q->count, most = stalled ? 1 : before / 8 + 1;
         double fallen = q->fall;
         if (add_violators(q, most) == 0)
             break;
-        settle(q, steps);
+        refine(q, steps);
         bool falls = q->count > before || q->fall - fallen > ROUNDING * penalty(q);
         if (stalled && !falls) /* rounding */
             break;

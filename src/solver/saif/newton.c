@@ -14,7 +14,7 @@
  *           delta, take its effect out again: a few iterations do
  * Reuse     while supports and curvature are alike the preconditioner stays: features that have
  *           left are left out, those that are new have their diagonal. Iterations rise, and when
- *           they are many, or supports differ too much, it is made anew
+ *           they are many, or supports differ too much, it is recomputed
  * Cost      a factor of the grid's part in S, n |nonzeros of it| + n^2 |S|; an iteration
  *           4 n |S| + 4 |nonzeros|
  * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the

@@ -229,9 +229,9 @@ static vxs_status add_candidates(vxs_lasso *l, double lambda, double scale, size
         vxs_cached_correlations_set(&l->correlations, j,
                                     l->correlations.some[k] -
                                         (l->laplacian_gradient ? l->laplacian_gradient[j] : 0));
-        double want = vxs_lasso_correlation(l, j) * fabs(scale);
-        exceed += want >= 1 + VXS_MARGIN;
-        if (want >= (l->laplacian_gradient ? ENTER : 1 + VXS_MARGIN))
+        double correlation = vxs_lasso_correlation(l, j) * fabs(scale);
+        exceed += correlation >= 1 + VXS_MARGIN;
+        if (correlation >= (l->laplacian_gradient ? ENTER : 1 + VXS_MARGIN))
             l->order[count++] = j;
     }
     if (all)

@@ -405,8 +405,8 @@ static size_t choose(vxs_working_set *a, double lambda)
     size_t chosen = 0;
     for (size_t k = 0; k < a->q + a->count; k++) {
         double slope = -a->gradient[k];
-        bool wants = (a->problem->nonnegative ? slope : fabs(slope)) > lambda;
-        if (k < a->q || a->w[k] != 0 || wants)
+        bool exceeds = (a->problem->nonnegative ? slope : fabs(slope)) > lambda;
+        if (k < a->q || a->w[k] != 0 || exceeds)
             a->chosen[chosen++] = k;
     }
     return chosen;
