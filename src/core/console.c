@@ -17,34 +17,34 @@ double vxs_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void vxs_console_init(vxs_console *talk, FILE *stream, vxs_log_level level, const char *name)
+void vxs_console_init(vxs_console *console, FILE *stream, vxs_log_level level, const char *name)
 {
-    *talk = (vxs_console){ .stream = stream,
-                           .level = level,
-                           .name = name,
-                           .now = vxs_seconds,
-                           .terminal = isatty(fileno(stream)) == 1 };
+    *console = (vxs_console){ .stream = stream,
+                              .level = level,
+                              .name = name,
+                              .now = vxs_seconds,
+                              .terminal = isatty(fileno(stream)) == 1 };
 }
 
-static void clear_line(vxs_console *talk)
+static void clear_line(vxs_console *console)
 {
-    if (talk->line_open)
-        fputs("\r\033[K", talk->stream);
-    talk->line_open = false;
+    if (console->line_open)
+        fputs("\r\033[K", console->stream);
+    console->line_open = false;
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
 
 #define PRINTED_OF_MANY 3
 
-static void print_line(vxs_console *talk, vxs_log_level level, const char *message)
+static void print_line(vxs_console *console, vxs_log_level level, const char *message)
 {
-    clear_line(talk);
-    if (talk->name)
-        fprintf(talk->stream, "%s: ", talk->name);
-    fprintf(talk->stream, "%s%s\n",
+    clear_line(console);
+    if (console->name)
+        fprintf(console->stream, "%s: ", console->name);
+    fprintf(console->stream, "%s%s\n",
             level == VXS_LOG_WARNING || level == VXS_LOG_CAUTION ? "warning: " : "", message);
-    fflush(talk->stream);
+    fflush(console->stream);
 }
 
 /* The next character that is part of no name in quotes and of no number, or the zero. */
@@ -70,40 +70,40 @@ static bool are_similar(const char *a, const char *b)
     return *a == *b;
 }
 
-void vxs_console_flush(vxs_console *talk)
+void vxs_console_flush(vxs_console *console)
 {
     char more[64];
-    size_t waiting = talk->alike > VXS_SIMILAR_LINES ? 0 : talk->alike;
+    size_t waiting = console->alike > VXS_SIMILAR_LINES ? 0 : console->alike;
     for (size_t k = PRINTED_OF_MANY; k < waiting; k++)
-        print_line(talk, talk->alike_level, talk->similar[k]);
+        print_line(console, console->alike_level, console->similar[k]);
     snprintf(more, sizeof(more), "and %zu more like these; --verbose prints all",
-             talk->alike - PRINTED_OF_MANY);
-    if (talk->alike > VXS_SIMILAR_LINES)
-        print_line(talk, talk->alike_level, more);
+             console->alike - PRINTED_OF_MANY);
+    if (console->alike > VXS_SIMILAR_LINES)
+        print_line(console, console->alike_level, more);
     for (size_t k = 0; k < VXS_SIMILAR_LINES; k++) {
-        free(talk->similar[k]);
-        talk->similar[k] = NULL;
+        free(console->similar[k]);
+        console->similar[k] = NULL;
     }
-    talk->alike = 0;
+    console->alike = 0;
 }
 
 void vxs_console_log(void *user, vxs_log_level level, const char *message)
 {
-    vxs_console *talk = user;
-    if (level > talk->level)
+    vxs_console *console = user;
+    if (level > console->level)
         return;
-    bool again = talk->alike > 0 && talk->alike_level == level && talk->level < VXS_LOG_DEBUG &&
-                 are_similar(talk->similar[0], message);
+    bool again = console->alike > 0 && console->alike_level == level &&
+                 console->level < VXS_LOG_DEBUG && are_similar(console->similar[0], message);
     if (!again)
-        vxs_console_flush(talk);
-    char *copy = talk->alike < VXS_SIMILAR_LINES ? strdup(message) : NULL;
-    bool waits = talk->alike >= PRINTED_OF_MANY && (copy || talk->alike >= VXS_SIMILAR_LINES);
+        vxs_console_flush(console);
+    char *copy = console->alike < VXS_SIMILAR_LINES ? vxs_format(NULL, "%s", message) : NULL;
+    bool waits = console->alike >= PRINTED_OF_MANY && (copy || console->alike >= VXS_SIMILAR_LINES);
     if (!waits)
-        print_line(talk, level, message);
+        print_line(console, level, message);
     if (copy)
-        talk->similar[talk->alike] = copy;
-    talk->alike_level = level;
-    talk->alike += copy || talk->alike >= VXS_SIMILAR_LINES;
+        console->similar[console->alike] = copy;
+    console->alike_level = level;
+    console->alike += copy || console->alike >= VXS_SIMILAR_LINES;
 }
 
 /* "45 s", "12 min 05 s", "3 h 20 min" */
@@ -118,47 +118,48 @@ static void duration_text(double seconds, char *buffer, size_t size)
         snprintf(buffer, size, "%lld h %02lld min", s / 3600, s / 60 % 60);
 }
 
-static void progress_line(vxs_console *talk, const char *task, const char *unit, uint64_t done,
+static void progress_line(vxs_console *console, const char *task, const char *unit, uint64_t done,
                           uint64_t total)
 {
-    double elapsed = talk->last - talk->started;
+    double elapsed = console->last - console->started;
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
     char spent[32], left[32];
     duration_text(elapsed, spent, sizeof(spent));
     duration_text(rate > 0 ? (double)(total - done) / rate : 0, left, sizeof(left));
-    fprintf(talk->stream, "%s: %llu of %llu %s, %.3g/s", task, (unsigned long long)done,
+    fprintf(console->stream, "%s: %llu of %llu %s, %.3g/s", task, (unsigned long long)done,
             (unsigned long long)total, unit, rate);
     if (done >= total)
-        fprintf(talk->stream, ", took %s", spent);
+        fprintf(console->stream, ", took %s", spent);
     else if (rate > 0)
-        fprintf(talk->stream, ", %s left", left);
+        fprintf(console->stream, ", %s left", left);
 }
 
 void vxs_console_progress(void *user, const char *task, const char *unit, uint64_t done,
                           uint64_t total)
 {
-    vxs_console *talk = user;
-    double now = talk->now();
+    vxs_console *console = user;
+    double now = console->now();
     if (done == 0) {
-        talk->started = talk->last = now;
-        talk->printed = false;
+        console->started = console->last = now;
+        console->printed = false;
     }
     bool over = done >= total;
-    double wait = talk->terminal ? (talk->printed ? TERMINAL_EVERY : FIRST_WORD_AFTER) : LOG_EVERY;
-    bool due = now - talk->last >= wait || (over && talk->printed);
-    if (over && !talk->terminal)
-        due = now - talk->started >= FIRST_WORD_AFTER;
-    if (talk->level < VXS_LOG_INFO || !due)
+    double wait =
+        console->terminal ? (console->printed ? TERMINAL_EVERY : FIRST_WORD_AFTER) : LOG_EVERY;
+    bool due = now - console->last >= wait || (over && console->printed);
+    if (over && !console->terminal)
+        due = now - console->started >= FIRST_WORD_AFTER;
+    if (console->level < VXS_LOG_INFO || !due)
         return;
-    talk->last = now;
-    talk->printed = true;
-    vxs_console_flush(talk);
-    clear_line(talk);
-    if (talk->name && !talk->terminal)
-        fprintf(talk->stream, "%s: ", talk->name);
-    progress_line(talk, task, unit, done < total ? done : total, total);
-    talk->line_open = talk->terminal && !over;
-    if (!talk->line_open)
-        fputc('\n', talk->stream);
-    fflush(talk->stream);
+    console->last = now;
+    console->printed = true;
+    vxs_console_flush(console);
+    clear_line(console);
+    if (console->name && !console->terminal)
+        fprintf(console->stream, "%s: ", console->name);
+    progress_line(console, task, unit, done < total ? done : total, total);
+    console->line_open = console->terminal && !over;
+    if (!console->line_open)
+        fputc('\n', console->stream);
+    fflush(console->stream);
 }

@@ -141,7 +141,7 @@ static void add_name(atlas_names *names, const char *path)
     for (size_t k = 0; k < names->count; k++)
         if (strcmp(names->each[k], called) == 0)
             return;
-    char *copy = names->count < MOST_ATLASES ? strdup(called) : NULL;
+    char *copy = names->count < MOST_ATLASES ? vxs_format(NULL, "%s", called) : NULL;
     if (copy)
         names->each[names->count++] = copy;
 }
