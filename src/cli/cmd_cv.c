@@ -222,6 +222,8 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);
     if (!status)
+        status = vxs_warn_uncalibrated(call->context, task, &settings, err);
+    if (!status)
         status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
     if (status)
         return status;

@@ -364,6 +364,18 @@ vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
     return part ? VXS_OK : vxs_evaluate_all(context, cv, err);
 }
 
+vxs_status vxs_warn_uncalibrated(const vxs_context *context, vxs_task *t,
+                                 const vxs_cv_settings *settings, vxs_error *err)
+{
+    if (settings->inner_folds != 0 || t->class_count == 0 || vxs_task_has_logits(t))
+        return VXS_OK;
+    return vxs_task_warn(context, t, err,
+                         "without inner folds the scores of method '%s' are not calibrated: "
+                         "probabilities, Brier score and calibration slope are not those of a "
+                         "fitted model",
+                         vxs_task_method(t)->name);
+}
+
 vxs_status vxs_cv_run(const vxs_context *context, const vxs_task *task,
                       const vxs_cv_settings *settings, const vxs_method_settings *method,
                       vxs_cv *cv, vxs_error *err)

@@ -72,7 +72,7 @@ static vxs_status settle_outer(const vxs_context *context, const vxs_task *t, vx
 
 /* ---- Inner folds ----------------------------------------------------------------------------- */
 
-#define MOST_INNER 1000 /* as --inner-folds has it */
+#define MOST_INNER 20 /* of more groups a fold holds several: 300 sites would take 89,700 fits */
 
 /* The fewest groups that a fold leaves for training. `last`: room for a number a group. */
 static size_t fewest_left(const vxs_folds *f, size_t *last)
@@ -112,9 +112,10 @@ vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *f, vxs_
         return status;
     s->inner_open = true;
     if (s->folds == VXS_FOLDS_GROUP && !f->by_people) {
-        s->inner_folds = (int64_t)(left < MOST_INNER ? left : MOST_INNER);
-        vxs_log(context, VXS_LOG_INFO, "%lld %s: one %s held out in each",
-                (long long)s->inner_folds, s->inner_option ? "folds" : "inner folds", s->group);
+        bool one = left <= MOST_INNER;
+        s->inner_folds = (int64_t)(one ? left : MOST_INNER);
+        vxs_log(context, VXS_LOG_INFO, "%lld %s: %s %s held out in each", (long long)s->inner_folds,
+                s->inner_option ? "folds" : "inner folds", one ? "one" : "several of", s->group);
         return VXS_OK;
     }
     s->inner_folds = (int64_t)usual_of(left);

@@ -4,6 +4,7 @@
  * The score of a subject is linear in its features, and so is their regression on covariates: the
  * part of the score that covariates explain is one regression, whose coefficients the model stores
  * as those of the covariates. */
+#include "linalg/gram_schmidt.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -14,13 +15,49 @@ bool vxs_task_regresses(const vxs_task *t)
     return t->settings.confounds_as == VXS_CONFOUNDS_REGRESS && t->covariate_count > 1;
 }
 
+/* Column k of the covariates, 0 for subjects without weight or outside the regression, joins an
+ * orthonormal basis. */
+static bool joins(const vxs_task *t, size_t k, bool regression, double *basis, size_t rank)
+{
+    double *v = basis + rank * t->n;
+    for (size_t i = 0; i < t->n; i++)
+        v[i] = vxs_task_weight(t, i) > 0 && (!regression || t->regression_subject[i])
+                   ? t->covariates[k * t->n + i]
+                   : 0;
+    return vxs_gram_schmidt_append(basis, t->n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL);
+}
+
+/* A covariate that varies among all subjects, but not among those of the regression, would stay in
+ * the features: a site without controls. */
+static vxs_status check_identified(const vxs_task *t, vxs_error *err)
+{
+    size_t all = 0, some = 0;
+    double *basis = vxs_alloc(2 * (t->covariate_count + 1), t->n * sizeof(*basis), err);
+    double *of_some = basis ? basis + (t->covariate_count + 1) * t->n : NULL;
+    vxs_status status = basis ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < t->covariate_count && !status; k++) {
+        bool varies = joins(t, k, false, basis, all), identified = joins(t, k, true, of_some, some);
+        all += varies;
+        some += identified;
+        if (all > some)
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "the subjects of '--regress-on %s' do not identify the effect of "
+                              "'%s', which would stay in the features of the others; choose other "
+                              "subjects, or leave that covariate out",
+                              t->settings.regress_on,
+                              t->covariate_names ? t->covariate_names[k] : "a confound");
+    }
+    free(basis);
+    return status;
+}
+
 vxs_status vxs_check_regression_subjects(const vxs_task *t, size_t count, vxs_error *err)
 {
     if (count > t->covariate_count)
-        return VXS_OK;
+        return check_identified(t, err);
     return vxs_fail(err, VXS_BAD_DATA,
-                    "%zu subjects are '%s'; what %zu confounds explain cannot be learned on so few",
-                    count, t->settings.regress_on, t->covariate_count - 1);
+                    "%zu subjects are '%s': too few for a regression on %zu confounds", count,
+                    t->settings.regress_on, t->covariate_count - 1);
 }
 
 /* The part of the raw features' score that intercept and covariates explain. */

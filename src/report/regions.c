@@ -83,11 +83,20 @@ static vxs_status find_clusters(vxs_region_table *t, vxs_error *err)
     if (status)
         return status;
     t->connectivity = numbers[t->settings->connectivity];
-    for (size_t v = 0; v < vxs_grid_voxels(&map.grid); v++)
+    size_t infinite = 0;
+    for (size_t v = 0; v < vxs_grid_voxels(&map.grid); v++) {
+        infinite += isinf(map.values[v]) != 0;
         if (isfinite(map.values[v]))
             t->largest = fmax(t->largest, fabs((double)map.values[v]));
-    status = vxs_clusters_find(&map, t->settings->threshold, t->connectivity,
-                               (size_t)t->settings->min_size, &t->clusters, err);
+    }
+    if (infinite > 0)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "'%s' has %zu infinite value%s, whose clusters have no peak; replace "
+                          "%s by finite values",
+                          t->map, infinite, vxs_plural(infinite), infinite == 1 ? "it" : "them");
+    else
+        status = vxs_clusters_find(&map, t->settings->threshold, t->connectivity,
+                                   (size_t)t->settings->min_size, &t->clusters, err);
     vxs_volume_release(&map);
     return status;
 }

@@ -117,7 +117,7 @@ done
 works "a model of the first" voxsift fit c0 --target y -q -o m --force
 run voxsift predict m c1
 same "the second is perhaps known" "$(awk -F'\t' 'NR > 1 { print $NF }' "$work/out" | sort -u)" perhaps
-holds "and it is said" "20 of 20 subjects, such as 'OAS30001_MR_d0758', may be other scans of persons that the model was trained on" "$work/err"
+holds "and it is said" "20 of 20 subjects, such as 'OAS30001_MR_d0758', may be other scans of training persons" "$work/err"
 # whose row it is was passed for both: there is nothing to suppose
 person_of() { voxsift cohort --feature-table v$1_f.tsv --participants v$1_t.tsv --id-column scan_id -o c$1 --force -q "${@:2}" > said 2>&1; }
 for said in 01 0 1; do

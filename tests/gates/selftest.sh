@@ -54,7 +54,7 @@ plant; mkdir -p src/solver/saif && cp src/core/error.c src/solver/saif; sees "a 
 words() { sh tests/gates/words.sh . "$BUILD/voxsift"; }
 plant; clean "words" words
 plant; echo '/* Computed anew. */' >> src/core/error.c; sees "a retired word" words
-plant; echo 'int vxs_blocks_count(void);' >> src/design/design.c; sees "a retired name" words
+plant; echo 'int vxs_units_count(void);' >> src/design/design.c; sees "a retired name" words
 plant; echo '/* likewise */' >> include/voxsift/graph.h; sees "a retired word in a header" words
 plant; echo '/* the centre */' >> src/report/charts.c; sees "British spelling" words
 plant; rm -r src/linalg; sees "a room of the list that is not there" words
@@ -94,7 +94,7 @@ vectors() { # attribute, name: a sum of products, compiled for wider vectors
     plant
     mkdir -p objects/core
     printf '__attribute__((%s)) double %s(double a, const double *b) { return a + b[0] * b[1]; }\n' "$1" "$2" |
-        gcc -w -O2 -std=c11 $3 -x c -c - -o objects/core/f.o
+        gcc -w -O2 -std=c11 ${3-} -x c -c - -o objects/core/f.o
 }
 if [ "$(uname -m)" = x86_64 ]; then
     plant; clean "vectors" sh tests/gates/vectors.sh "$BUILD/obj/src"

@@ -78,6 +78,9 @@ typedef struct {
  * under two ids would be in training and test. Reads the features once. */
 VXS_MUST_CHECK vxs_status vxs_warn_leaks(const vxs_context *context, vxs_task *task,
                                          vxs_error *err);
+/* Warns of scores of classes that are in no unit and that no inner folds calibrate. */
+VXS_MUST_CHECK vxs_status vxs_warn_uncalibrated(const vxs_context *context, vxs_task *task,
+                                                const vxs_cv_settings *settings, vxs_error *err);
 /* Dealt out evenly over classes or quantiles of the score, or as a column or file says. What would
  * leak is refused: an image, a person or a group on both sides. */
 VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_settings *settings,
