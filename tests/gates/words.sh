@@ -30,6 +30,7 @@ hub	scan batcher
 scan_hub	scan batcher
 units_of_groups	blocks_of_groups
 vxs_(units|hub|map|terms|talk)	vxs_blocks, vxs_scan_batcher, vxs_feature_map, vxs_analysis, vxs_console
+vxs_(units|hub|talk)_[a-z_]+	vxs_blocks, vxs_scan_batcher, vxs_console
 free_count	covariate count q
 settled?	refresh, recompute
 take_room	allocate
