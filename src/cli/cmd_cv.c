@@ -222,8 +222,6 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);
     if (!status)
-        status = vxs_warn_uncalibrated(call->context, task, &settings, err);
-    if (!status)
         status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
     if (status)
         return status;
@@ -231,7 +229,9 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     for (size_t k = cv.first; k < cv.end; k++)
         most = vxs_cv_unidentified(&cv, k) > most ? vxs_cv_unidentified(&cv, k) : most;
     vxs_warn_unidentified(call->context, most);
-    status = vxs_report_cv(call, &cv, err);
+    status = vxs_warn_uncalibrated(call->context, task, &settings, err);
+    if (!status)
+        status = vxs_report_cv(call, &cv, err);
     vxs_cv_release(&cv);
     return status;
 }
