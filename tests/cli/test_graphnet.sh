@@ -19,7 +19,7 @@ run voxsift stability c --target score --method graphnet --pairs 2 -q -o s
 same "stability" "$code" 0
 run voxsift report m -o m.html
 same "a page" "$code" 0
-holds "its name for a paper" "a graph-net with squared loss" m.html
+holds "its name for a paper" "GraphNet with squared loss" m.html
 holds "and its paper" "prediction analysis with GraphNet" m.html
 holds "what it was told" "<tr><th>Laplacian</th><td>1</td></tr>" m.html
 run voxsift fit c --target score --method graphnet --laplacian 0 --lambda-ratio 0.3 -o zero -q

@@ -25,7 +25,7 @@ for limit in 30 60 90 130 160 200 240 300 450; do
 done
 rm -rf so
 run bash -c 'ulimit -v 80000; voxsift fit few --target score --nthreads 1 -o so'
-same "linear algebra has none" "$code$(cat "$work/err")" "1voxsift fit: not enough memory for linear algebra, which takes 128 MB of address space a thread (--nthreads 1)"
+same "linear algebra has none" "$code$(cat "$work/err")" "1voxsift fit: not enough memory for linear algebra, which needs 128 MB of address space a thread (--nthreads 1)"
 # what never multiplies does not pay for it
 works "a table" bash -c 'ulimit -v 80000; voxsift info few/participants.tsv'
 run bash -c 'ulimit -v 80000; voxsift version'

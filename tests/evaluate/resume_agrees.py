@@ -63,7 +63,7 @@ more = [w if w != "150" else "160" for w in permute]
 err = run("permute", "c", *more, "-o", "other", "--resume")[1]
 check("more permutations go on", 0 < units(err), err)
 err = run("permute", "c", *more, "-o", "new", "--resume")[1]
-check("nothing to go on from", "there is no 'new.checkpoint' to go on from" in err, err)
+check("nothing to go on from", "there is no 'new.checkpoint' to resume from" in err, err)
 err = run("permute", "c", *permute, "-o", "other", "--resume", code=73)[1]
 check("it is all there", "cannot write 'other': it exists" in err, err)
 # folds by a file that has changed since
