@@ -3,7 +3,7 @@
 set -u
 top=$(pwd)
 export PATH="$BUILD:$PATH" LC_ALL=C.UTF-8 PYTHONPATH="$top/tests" PYTHONDONTWRITEBYTECODE=1
-unset VOXSIFT_NTHREADS OMP_NUM_THREADS ${!SLURM_*}
+unset VOXSIFT_NTHREADS OMP_NUM_THREADS MAKEFLAGS MFLAGS ${!SLURM_*}
 work=$(mktemp -d)
 trap 'chmod -R u+rwx "$work" 2> /dev/null; rm -rf "$work"' EXIT
 
