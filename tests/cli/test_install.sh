@@ -1,6 +1,6 @@
 # Installed under a prefix with a blank in it, everything works from there; uninstall takes it all.
 root="$PWD/a root"
-install_to() { "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/v "$1"; }
+install_to() { flock "$BUILD/making" "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" DESTDIR="$root" PREFIX=/opt/v "$1"; }
 run install_to install
 same "make install" "$code" 0
 same "it runs from there" "$("$root/opt/v/bin/voxsift" version | head -n 1)" "$(voxsift version | head -n 1)"

@@ -1,6 +1,6 @@
 # The static program, its archive and the Debian package: they hold what they must, need nothing else, and the program
 # gives the same bits as the one that is linked as usual.
-run "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" dist deb
+run flock "$BUILD/making" "$MAKE" --no-print-directory -C "$top" BUILD="$BUILD" dist deb
 same "make dist deb" "$code$(cat "$work/err")" 0
 version=$(voxsift version | sed -n 's/^voxsift //p')
 name=voxsift-$version-linux-$(uname -m)
