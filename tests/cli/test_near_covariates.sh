@@ -17,6 +17,15 @@ with open("who.tsv", "w") as f:
 EOP
 works "a cohort" voxsift cohort --npy x.npy --rows who.tsv --person participant_id -q -o c
 scores() { voxsift predict "$1" c --training-too --json -q 2> /dev/null > "$1.json"; }
+# alike WHAT MODEL: the predictions of `near` are those of MODEL
+alike() {
+    same "$1" "$("$PYTHON" -c "
+import json
+import numpy as np
+def values(file):
+    return np.array([list(s['probability'].values()) if 'probability' in s else [s['predicted']] for s in json.load(open(file))['subjects']])
+print(np.abs(values('near.json') - values('$2.json')).max() < 2e-3)")" True
+}
 for how in "y" "dx" "three" "dx --loss squared-hinge" "y --method fused --graph chain" "dx --method fused --graph chain" \
     "dx --method fused --graph chain --sparsity 1" "dx --method fused --graph chain --solver bound-propagation" "y --method fused --graph chain --solver saif" \
     "three --method fused --graph chain --sparsity 1 --loss multinomial" "dx --method graphnet --graph chain" \
@@ -31,12 +40,7 @@ for how in "y" "dx" "three" "dx --loss squared-hinge" "y --method fused --graph 
         run voxsift check-model near c -q
         same "its certificate, $how, 1e-$e" "$code" 0
         scores near
-        same "its predictions, $how, 1e-$e" "$("$PYTHON" -c "
-import json
-import numpy as np
-def values(file):
-    return np.array([list(s['probability'].values()) if 'probability' in s else [s['predicted']] for s in json.load(open(file))['subjects']])
-print(np.abs(values('near.json') - values('far.json')).max() < 2e-3)")" True
+        alike "its predictions, $how, 1e-$e" far
     done
     run voxsift fit c --target $how --confounds a $share -q -o alone --force
     scores alone
@@ -46,12 +50,7 @@ print(np.abs(values('near.json') - values('far.json')).max() < 2e-3)")" True
         run voxsift check-model near c -q
         same "its certificate, $how, 1e-$e" "$code" 0
         scores near
-        same "its predictions, $how, 1e-$e" "$("$PYTHON" -c "
-import json
-import numpy as np
-def values(file):
-    return np.array([list(s['probability'].values()) if 'probability' in s else [s['predicted']] for s in json.load(open(file))['subjects']])
-print(np.abs(values('near.json') - values('alone.json')).max() < 2e-3)")" True
+        alike "its predictions, $how, 1e-$e" alone
     done
 done
 run voxsift fit c --target y --confounds a,b9 --lambda-ratio 0.3 -o near --force
