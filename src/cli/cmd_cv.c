@@ -213,11 +213,6 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
     vxs_cv cv;
     settings.chunking = call->chunking;
-    if (vxs_task_balance(task) && task->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
-        vxs_log(
-            call->context, VXS_LOG_INFO,
-            "classes differ in size: class weights are balanced (--class-weights none: they are "
-            "not)");
     vxs_status status = vxs_cv_settle(call->context, task, &settings, err);
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);

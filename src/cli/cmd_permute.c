@@ -76,7 +76,6 @@ static vxs_status permute(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_permute_settings settings = *(const vxs_permute_settings *)call->values;
     vxs_permutation r;
     settings.chunking = call->chunking;
-    (void)vxs_task_balance(task);
     vxs_status status = vxs_cv_settle(call->context, task, &settings.cv, err);
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);

@@ -101,7 +101,6 @@ static vxs_status halve(const vxs_call *call, vxs_task *task, vxs_error *err)
     vxs_stability_settings settings = *(const vxs_stability_settings *)call->values;
     vxs_stability result;
     settings.chunking = call->chunking;
-    (void)vxs_task_balance(task);
     vxs_status status = vxs_warn_leaks(call->context, task, err);
     if (!status)
         status = vxs_stability_run(call->context, task, &settings, call->method, &result, err);

@@ -47,8 +47,7 @@ static const char folds[] =
     "Inner folds of the training subjects choose lambda among --nlambda values down to "
     "--lambda-ratio (fgm and mslr: --iterations or --nselect). Inner-loop scores only select "
     "lambda and are optimistically biased; report the outer scores.\n\n"
-    "cv, permute and stability balance classes that differ in size by more than 50 %; fit does "
-    "not: give both the same --class-weights to estimate the accuracy of a fitted model.";
+    "Classes that differ in size by more than 50 % are balanced (--class-weights).";
 
 static const char scores[] =
     "Baselines: constant (the mean or the most frequent class), covariates (the unpenalized "

@@ -28,6 +28,8 @@ void vxs_task_release_structure(vxs_task *task);
 /* Design over all features of a cohort, unscaled. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
+/* Class weights "auto": balanced if one class is more than 1.5 times as large as another. */
+void vxs_task_settle_weights(const vxs_context *context, vxs_task *task);
 /* Balances the loss weights u: each value of y gets the same total weight, and the sum of u stays.
  */
 void vxs_balance_weights(const double *y, double *u, size_t n);

@@ -48,7 +48,7 @@ vxs_status vxs_task_allocate_output(vxs_task *t, vxs_error *err)
     return t->y && t->u ? VXS_OK : VXS_FAILED;
 }
 
-bool vxs_task_balance(vxs_task *t)
+void vxs_task_settle_weights(const vxs_context *context, vxs_task *t)
 {
     size_t least = t->n, most = 0;
     for (size_t k = 0; k < t->class_count; k++) {
@@ -59,10 +59,13 @@ bool vxs_task_balance(vxs_task *t)
         most = count > most ? count : most;
     }
     bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
-    if (t->settings.class_weights == VXS_CLASS_WEIGHTS_AUTO)
-        t->settings.class_weights =
-            unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
-    return unbalanced;
+    if (t->settings.class_weights != VXS_CLASS_WEIGHTS_AUTO)
+        return;
+    t->settings.class_weights = unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
+    if (unbalanced)
+        vxs_log(context, VXS_LOG_INFO,
+                "classes differ in size: class weights are balanced (--class-weights none: they "
+                "are not)");
 }
 
 /* -1 and 1, or class numbers for the multinomial loss. */

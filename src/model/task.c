@@ -44,9 +44,8 @@ const vxs_param vxs_task_params[] = {
                          "alone."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
                    "weight classes by inverse frequency", .head = VXS_HEAD_DATA,
-                   .more = "auto: balanced in cv, permute and stability if the largest class "
-                           "exceeds the smallest by more than 50 %, else none; none in fit and "
-                           "path."),
+                   .more = "auto: balanced if the largest class exceeds the smallest by more than "
+                           "50 %, else none."),
     VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "columns to adjust for, such as age,sex,site",
                  .head = VXS_HEAD_COVARIATES, .usual = true),
     VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
@@ -590,6 +589,8 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         status = complete(&m, err);
     if (!status && m.selected[0])
         vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
+    if (!status)
+        vxs_task_settle_weights(context, task);
     vxs_covariates_release(&m.covariates);
     if (status)
         vxs_task_release(task);

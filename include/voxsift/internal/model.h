@@ -52,9 +52,6 @@ bool vxs_task_has_logits(const vxs_task *task);
 /* Id of subject i in the table; the second one is a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 const char *vxs_task_id_of(const void *task, size_t i);
-/* Balances the class weights if the setting is auto and one class is more than 1.5 times as large
- * as another; true if it did. */
-bool vxs_task_balance(vxs_task *task);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 

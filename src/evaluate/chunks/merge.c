@@ -51,8 +51,6 @@ static vxs_status open_cohort(const vxs_context *context, const vxs_part *part, 
     vxs_status status = m->path ? vxs_cohort_open(m->path, &m->cohort, err) : VXS_FAILED;
     if (!status)
         status = vxs_task_new(context, &m->cohort, (const void *)&m->settings, &m->task, err);
-    if (!status)
-        (void)vxs_task_balance(&m->task);
     return status;
 }
 
