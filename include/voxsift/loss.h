@@ -52,6 +52,7 @@ typedef struct {
     bool of_scores;                /* targets and predictions are scores */
     bool has_threshold;            /* the loss requires a threshold > 0 */
     bool squared;                  /* f'' = 1 everywhere: one Newton step is exact */
+    bool parabola;                 /* its conjugate is s^2 / 2 + y s on a cone */
     const vxs_sample_loss *sample; /* loss of one prediction per sample; or */
     /* loss of k predictions; or both NULL, for losses of a single algorithm */
     const vxs_joint_loss *joint;

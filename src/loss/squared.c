@@ -35,4 +35,5 @@ const vxs_loss_kind vxs_squared_loss = { .name = "squared",
                                          .of_scores = true,
                                          .gamma = 1,
                                          .squared = true,
+                                         .parabola = true,
                                          .sample = &sample };

@@ -39,4 +39,5 @@ const vxs_loss_kind vxs_squared_hinge_loss = { .name = "squared-hinge",
                                                .targets = "-1 or 1",
                                                .is_target = vxs_is_sign,
                                                .gamma = 1,
+                                               .parabola = true,
                                                .sample = &sample };

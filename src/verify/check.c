@@ -182,17 +182,21 @@ static double dual_norm(const check *c, const double *value)
 static double dual_value(const check *c, double lambda, double max)
 {
     double square = 0, product = 0, scale = 1, sum = 0, quadratic = laplacian_form(c);
+    bool hinge = c->problem->loss.kind == &vxs_squared_hinge_loss;
+    bool parabola = hinge || c->problem->loss.kind == &vxs_squared_loss;
     for (size_t j = 0; j < c->classes * c->p; j++)
         quadratic += c->ridge * c->w[j] * c->w[j];
-    for (size_t i = 0; i < c->n && c->problem->loss.kind == &vxs_squared_loss; i++) {
+    for (size_t i = 0; i < c->n && parabola; i++) {
         double u = vxs_check_u(c->problem, i);
         product += lambda * c->theta[i] * c->problem->loss.y[i];
         square += u > 0 ? lambda * lambda * c->theta[i] * c->theta[i] / u : 0;
     }
-    if (square + quadratic > 0 && c->problem->loss.kind == &vxs_squared_loss)
+    if (square + quadratic > 0 && parabola)
         scale = product / (square + quadratic);
     if (max > 0)
         scale = fmax(-1 / max, fmin(1 / max, scale));
+    if (hinge || c->problem->nonnegative)
+        scale = fmax(0, scale);
     for (size_t i = 0; i < c->n; i++)
         sum += vxs_check_dual(c->problem, i, c->theta + i, c->n, -lambda * scale);
     return sum - scale * scale * quadratic / 2;

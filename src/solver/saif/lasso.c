@@ -222,7 +222,8 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     l->keep = vxs_alloc(l->p, sizeof(*l->keep), err);
     l->order = vxs_alloc(l->p, sizeof(*l->order), err);
     bool smooth = vxs_quadratic_weight(&problem->quadratic, &vxs_laplacian) > 0;
-    l->candidate_capacity = l->p / (smooth ? 1 : 64) > 256 ? l->p / (smooth ? 1 : 64) : 256;
+    bool wide = smooth || vxs_quadratic_weight(&problem->quadratic, &vxs_ridge) > 0;
+    l->candidate_capacity = l->p / (wide ? 1 : 64) > 256 ? l->p / (wide ? 1 : 64) : 256;
     l->candidates = vxs_alloc(l->candidate_capacity, sizeof(*l->candidates), err);
     l->candidate_bound = vxs_alloc(l->candidate_capacity, sizeof(*l->candidate_bound), err);
     l->candidate_theta = vxs_alloc(l->n, sizeof(*l->candidate_theta), err);

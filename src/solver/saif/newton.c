@@ -20,7 +20,6 @@
  * Source    Woodbury 1950; projected Newton: Bertsekas 1982; semismooth Newton steps for the
  *           lasso: Li, Sun and Toh 2018 */
 #include "linalg/cholesky.h"
-#include "linalg/gram_schmidt.h"
 #include "solver/saif/working_set.h"
 #include "solver/solver.h"
 
@@ -47,10 +46,8 @@ void vxs_newton_release(vxs_newton *t)
     free(t->index);
     free(t->value);
     free(t->weight);
-    free(t->root);
-    free(t->basis);
-    free(t->triangle);
-    free(t->independent);
+    free(t->part);
+    vxs_weighted_covariates_release(&t->covariates);
     free(t->vectors);
     *t = (vxs_newton){ .count = 0 };
 }
@@ -59,21 +56,17 @@ void vxs_newton_release(vxs_newton *t)
 
 static vxs_status begin(vxs_newton *t, const vxs_newton_system *s, vxs_error *err)
 {
-    size_t n = s->n, q = s->q;
+    size_t n = s->n;
     if (t->place)
         return VXS_OK;
     t->small = vxs_alloc(n, n * sizeof(*t->small), err);
-    t->root = vxs_alloc(2 * n, sizeof(*t->root), err);
-    t->basis = vxs_alloc(q + 1, n * sizeof(*t->basis), err);
-    t->triangle = vxs_alloc(q + 1, (q + 1) * sizeof(*t->triangle), err);
-    t->independent = vxs_alloc(q + 1, sizeof(*t->independent), err);
+    t->part = vxs_alloc(n, sizeof(*t->part), err);
     t->place = vxs_alloc(s->laplacian->p, sizeof(*t->place), err);
-    if (!t->small || !t->root || !t->basis || !t->triangle || !t->independent || !t->place) {
-        vxs_newton_release(t);
-        return VXS_FAILED;
-    }
-    t->part = t->root + n;
-    return VXS_OK;
+    if (t->small && t->part && t->place &&
+        !vxs_weighted_covariates_init(&t->covariates, n, s->q, err))
+        return VXS_OK;
+    vxs_newton_release(t);
+    return VXS_FAILED;
 }
 
 /* `array` is the address of a pointer to whatever it is. */
@@ -114,34 +107,6 @@ static vxs_status allocate(vxs_newton *t, const vxs_newton_system *s, vxs_error 
     return VXS_OK;
 }
 
-/* ---- Covariates ------------------------------------------------------------------------------ */
-
-/* root(V) C = basis triangle, skipping linearly dependent covariates. */
-static void span_covariates(vxs_newton *t, const vxs_newton_system *s)
-{
-    size_t n = s->n, q = s->q;
-    t->rank = 0;
-    memset(t->triangle, 0, (q + 1) * (q + 1) * sizeof(*t->triangle));
-    for (size_t i = 0; i < n; i++)
-        t->root[i] = sqrt(fmax(0, s->curvature[i]));
-    for (size_t c = 0; c < q; c++) {
-        double *v = t->basis + t->rank * n, *share = t->triangle + t->rank * (q + 1);
-        memset(share, 0, (q + 1) * sizeof(*share));
-        for (size_t i = 0; i < n; i++)
-            v[i] = t->root[i] * s->x[c * n + i];
-        if (vxs_gram_schmidt_append(t->basis, n, t->rank, VXS_INDEPENDENT, 0, share))
-            t->independent[t->rank++] = c;
-    }
-}
-
-/* R'x = x, or Rx = x. */
-static void solve_triangle(const vxs_newton *t, size_t q, bool transposed, double *x)
-{
-    if (t->rank > 0)
-        cblas_dtrsv(CblasColMajor, CblasUpper, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit,
-                    (int)t->rank, t->triangle, (int)(q + 1), x, 1);
-}
-
 /* ---- Products -------------------------------------------------------------------------------- */
 
 /* sum = X_S w */
@@ -159,10 +124,10 @@ static void multiply(vxs_newton *t, const vxs_newton_system *s, const double *w,
     vxs_laplacian_times(s->laplacian, s->feature, s->count, w, product);
     combine(s, w, t->part);
     for (size_t i = 0; i < s->n; i++)
-        t->part[i] *= t->root[i];
-    vxs_gram_schmidt_project(t->basis, s->n, t->rank, t->part, NULL);
+        t->part[i] *= t->covariates.root[i];
+    vxs_weighted_covariates_project(&t->covariates, t->part);
     for (size_t i = 0; i < s->n; i++)
-        t->part[i] *= t->root[i];
+        t->part[i] *= t->covariates.root[i];
     for (size_t k = 0; k < s->count; k++)
         product[k] += cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
 }
@@ -217,8 +182,8 @@ static void scale_columns(const vxs_newton *t, const vxs_newton_system *s, doubl
         double *to = columns + k * s->n;
         const double *from = s->x + s->column[k] * s->n;
         for (size_t i = 0; i < s->n; i++)
-            to[i] = t->root[i] * from[i];
-        vxs_gram_schmidt_project(t->basis, s->n, t->rank, to, NULL);
+            to[i] = t->covariates.root[i] * from[i];
+        vxs_weighted_covariates_project(&t->covariates, to);
     }
 }
 
@@ -382,15 +347,15 @@ static void take_covariates(vxs_newton *t, const vxs_newton_system *s, const dou
                             double *share, double *rest)
 {
     memset(t->part, 0, s->n * sizeof(*t->part));
-    for (size_t r = 0; r < t->rank; r++)
-        share[r] = down[t->independent[r]];
-    solve_triangle(t, s->q, true, share);
-    for (size_t r = 0; r < t->rank; r++)
-        cblas_daxpy((int)s->n, share[r], t->basis + r * s->n, 1, t->part, 1);
+    for (size_t r = 0; r < t->covariates.rank; r++)
+        share[r] = down[t->covariates.independent[r]];
+    vxs_weighted_covariates_solve(&t->covariates, true, share);
+    for (size_t r = 0; r < t->covariates.rank; r++)
+        cblas_daxpy((int)s->n, share[r], t->covariates.basis + r * s->n, 1, t->part, 1);
     for (size_t i = 0; i < s->n; i++)
-        t->part[i] *= t->root[i];
+        t->part[i] *= t->covariates.root[i];
     memcpy(rest, down + s->q, s->count * sizeof(*rest));
-    for (size_t k = 0; k < s->count && t->rank > 0; k++)
+    for (size_t k = 0; k < s->count && t->covariates.rank > 0; k++)
         rest[k] -= cblas_ddot((int)s->n, s->x + s->column[k] * s->n, 1, t->part, 1);
 }
 
@@ -400,13 +365,13 @@ static void follow_covariates(vxs_newton *t, const vxs_newton_system *s, double 
 {
     combine(s, direction + s->q, t->part);
     for (size_t i = 0; i < s->n; i++)
-        t->part[i] *= t->root[i];
-    for (size_t r = 0; r < t->rank; r++)
-        share[r] -= cblas_ddot((int)s->n, t->basis + r * s->n, 1, t->part, 1);
-    solve_triangle(t, s->q, false, share);
+        t->part[i] *= t->covariates.root[i];
+    for (size_t r = 0; r < t->covariates.rank; r++)
+        share[r] -= cblas_ddot((int)s->n, t->covariates.basis + r * s->n, 1, t->part, 1);
+    vxs_weighted_covariates_solve(&t->covariates, false, share);
     memset(direction, 0, s->q * sizeof(*direction));
-    for (size_t r = 0; r < t->rank; r++)
-        direction[t->independent[r]] = share[r];
+    for (size_t r = 0; r < t->covariates.rank; r++)
+        direction[t->covariates.independent[r]] = share[r];
 }
 
 vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const double *down,
@@ -418,7 +383,7 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
         status = make_vectors(t, s->count, &v, err);
     if (status)
         return status;
-    span_covariates(t, s);
+    vxs_weighted_covariates_set(&t->covariates, s->x, s->curvature);
     for (size_t k = 0; k < s->count; k++)
         v.diagonals[k] = diagonal(s, k);
     bool fresh = !is_alike(t, s), solved = false;
@@ -428,8 +393,9 @@ vxs_status vxs_newton_direction(vxs_newton *t, const vxs_newton_system *s, const
         if (status)
             break;
         take_covariates(t, s, down, direction, v.rest);
-        double *share = t->triangle + t->rank * (s->q + 1); /* the column behind it is work space */
-        memcpy(share, direction, t->rank * sizeof(*share));
+        double *share = t->covariates.triangle +
+                        t->covariates.rank * (s->q + 1); /* the column behind it is work space */
+        memcpy(share, direction, t->covariates.rank * sizeof(*share));
         solved = iterate(t, s, &v, direction + s->q) || fresh;
         follow_covariates(t, s, share, direction);
     }

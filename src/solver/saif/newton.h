@@ -4,6 +4,7 @@
 
 #include "linalg/sparse_cholesky.h"
 #include "solver/saif/laplacian.h"
+#include "solver/saif/weighted_covariates.h"
 
 /* The Newton system on a support, given by columns and second derivatives of the loss. */
 typedef struct {
@@ -19,19 +20,17 @@ typedef struct {
 
 /* The preconditioner, reused while supports are similar, and work space. */
 typedef struct {
-    vxs_factor factor;        /* L_SS + delta D */
-    size_t count;             /* features of the preconditioner */
-    size_t *place;            /* p: 1 + position of a feature, 0: none */
-    size_t *list;             /* features by position */
-    double *half;             /* n x count: Q root(V) X R'^-1, RR' = L_SS + delta D */
-    double *small;            /* n x n: Cholesky factor of I + half half' */
-    size_t room;              /* capacity of half and list */
-    size_t *starts, *index;   /* rows that the factor is built from */
-    double *value, *weight;   /* of these rows */
-    double *root, *part;      /* n: sqrt of second derivatives; work space */
-    double *basis, *triangle; /* n x rank, rank x rank: root(V) C = basis triangle */
-    size_t *independent;      /* covariates of the basis */
-    size_t rank;
+    vxs_factor factor;      /* L_SS + delta D */
+    size_t count;           /* features of the preconditioner */
+    size_t *place;          /* p: 1 + position of a feature, 0: none */
+    size_t *list;           /* features by position */
+    double *half;           /* n x count: Q root(V) X R'^-1, RR' = L_SS + delta D */
+    double *small;          /* n x n: Cholesky factor of I + half half' */
+    size_t room;            /* capacity of half and list */
+    size_t *starts, *index; /* rows that the factor is built from */
+    double *value, *weight; /* of these rows */
+    double *part;           /* n: work space */
+    vxs_weighted_covariates covariates;
     double *vectors; /* of conjugate gradients */
     size_t vector_room;
     bool worn;      /* the last solution needed many iterations */

@@ -35,6 +35,8 @@
 #define MAX_ITERATIONS 1000
 #define STAGE          0.31 /* ratio of intermediate lambdas */
 #define NEAR           0.8  /* share of the bound at which features become candidates */
+#define FEW            256  /* candidates, at least */
+#define FEW_SHARE      64   /* or this part of the features, while supports are small */
 #define ROUGH          1e-4 /* gap at intermediate lambdas */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
@@ -44,8 +46,11 @@ static size_t growth_size(const vxs_lasso *l, double lambda)
     double p = (double)l->p;
     double h = ceil(GROWTH * log((l->median + l->lambda_max) / lambda) * log(p > 2 ? p : 2));
     size_t many = h < 1 ? 1 : (size_t)h;
-    /* With a Laplacian sets grow by a share of their size. */
-    return l->laplacian_gradient && l->set.count / GROWING > many ? l->set.count / GROWING : many;
+    /* With a Laplacian sets grow by a share of their size; with a ridge large ones double. */
+    size_t share = l->laplacian_gradient              ? l->set.count / GROWING
+                   : vxs_working_set_is_wide(&l->set) ? l->set.count
+                                                      : 0;
+    return share > many ? share : many;
 }
 
 /* A heap of features with the smallest correlation on top. */
@@ -177,13 +182,15 @@ static void set_candidate_bounds(vxs_lasso *l)
 /* Candidates for a lambda that is `ratio` of the last one: features near the bound. */
 static void choose_candidates(vxs_lasso *l, double ratio)
 {
-    size_t count = 0;
+    size_t count = 0, most = l->candidate_capacity;
     double least = NEAR * ratio * l->level;
+    if (!l->laplacian_gradient && !vxs_working_set_is_wide(&l->set) && most > FEW)
+        most = l->p / FEW_SHARE > FEW ? l->p / FEW_SHARE : FEW;
     for (size_t j = 0; j < l->p; j++)
         if (!l->in_set[j] &&
             vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] >= least)
             l->order[count++] = j;
-    l->candidate_count = select_top(l, count, l->candidate_capacity);
+    l->candidate_count = select_top(l, count, most);
     memcpy(l->candidates, l->order, l->candidate_count * sizeof(*l->candidates));
     set_candidate_bounds(l);
 }

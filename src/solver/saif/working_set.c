@@ -181,6 +181,7 @@ void vxs_working_set_release(vxs_working_set *a)
     free(a->basis);
     vxs_l1_quadratic_release(&a->quadratic);
     vxs_newton_release(&a->newton);
+    vxs_dual_newton_release(&a->dual_newton);
     vxs_dual_projection_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
     *a = (vxs_working_set){ .n = 0 };
@@ -198,7 +199,7 @@ vxs_status vxs_working_set_add(vxs_working_set *a, const size_t *set, size_t cou
     memcpy(a->set + a->count, set, count * sizeof(*set));
     memset(a->w + before, 0, count * sizeof(*a->w));
     a->count += count;
-    a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT;
+    a->gram_is_current = a->gram_is_current && a->count <= VXS_EXACT && !vxs_working_set_is_wide(a);
     if (a->gram_is_current)
         status = multiply(a, a->x, NULL, before, before + count, a->problem->loss.u, err);
     return status;
@@ -238,7 +239,8 @@ static void predict(const vxs_working_set *a, const double *w, double *z)
             cblas_daxpy((int)a->n, w[c], a->x + c * a->n, 1, z, 1);
 }
 
-static double value(const vxs_working_set *a, const double *w, const double *z, double lambda)
+double vxs_working_set_value(const vxs_working_set *a, const double *w, const double *z,
+                             double lambda)
 {
     double sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < a->n; i++)
@@ -253,59 +255,9 @@ static double value(const vxs_working_set *a, const double *w, const double *z, 
     return sum + lambda * size + a->ridge * square / 2;
 }
 
-/* ridge |w|^2 + w'Lw */
-static double ridge_value(const vxs_working_set *a)
-{
-    double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
-    double form =
-        a->laplacian.p > 0 ? vxs_laplacian_form(&a->laplacian, a->set, a->count, a->w + a->q) : 0;
-    return a->ridge * square + form;
-}
-
 void vxs_working_set_project(const vxs_working_set *a, double *v)
 {
     vxs_gram_schmidt_project(a->basis, a->n, a->rank, v, NULL);
-}
-
-/* The share of the way to half of the empty model's point that brings sample i back over the edge
- * of the dual's domain. Half of it is well inside, as 0 is in the domain of every loss that is
- * bounded below; the point itself may be on the edge (Huber). */
-static double outside(const vxs_working_set *a, size_t i, double lambda, const double *theta)
-{
-    double u = vxs_loss_weight(&a->problem->loss, i);
-    double inside = a->xi_empty ? -a->xi_empty[i] / (2 * u) : 0;
-    return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i],
-                                    a->problem->loss.threshold)
-                 : 0;
-}
-
-/* Moves a point that rounding has carried out of the dual domain towards that of the empty
- * model. */
-static void bring_inside(const vxs_working_set *a, double lambda, double *theta)
-{
-    double share = 0;
-    for (size_t i = 0; i < a->n; i++)
-        share = fmax(share, outside(a, i, lambda, theta));
-    share = fmin(share, 1);
-    for (size_t i = 0; i < a->n && share > 0; i++)
-        theta[i] = (1 - share) * theta[i] + share * a->xi_empty[i] / (2 * lambda);
-}
-
-/* Taking the free columns out may carry a point over the edge of the dual's domain, where slopes
- * are almost 0: then each sample moves as far as its curvature allows instead. */
-static void keep_inside(vxs_working_set *a, double lambda, double *theta)
-{
-    bool inside = true;
-    for (size_t i = 0; i < a->n; i++)
-        inside = inside && outside(a, i, lambda, theta) == 0;
-    if (inside)
-        return;
-    memcpy(a->trial, a->loss_gradient, a->n * sizeof(*a->trial));
-    bool orthogonal = vxs_dual_projection_project(&a->reach, a->curvature, a->trial);
-    for (size_t i = 0; i < a->n && orthogonal; i++)
-        theta[i] = -a->trial[i] / lambda;
-    if (a->xi_empty)
-        bring_inside(a, lambda, theta);
 }
 
 void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
@@ -322,7 +274,7 @@ void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
     }
     vxs_working_set_project(a, theta);
     if (a->rank > 0 && a->loss->outside)
-        keep_inside(a, lambda, theta);
+        vxs_working_set_keep_inside(a, lambda, theta);
 }
 
 /* Gradient at the weights and correlations with theta on the set; returns the largest
@@ -350,51 +302,6 @@ static double steepest_of(vxs_working_set *a, const double *theta, double lambda
 double vxs_working_set_correlation(const vxs_working_set *a, size_t k)
 {
     return a->correlation[a->q + k];
-}
-
-static double dual_at(const vxs_working_set *a, const double *theta, double lambda, double scale)
-{
-    double sum = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_loss_weight(&a->problem->loss, i);
-        if (u > 0)
-            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i],
-                                          a->problem->loss.threshold);
-    }
-    return sum - scale * scale * ridge_value(a) / 2;
-}
-
-/* Squared loss: the maximum of the dual along theta, within the domain. */
-static double best_scale(const vxs_working_set *a, const double *theta, double lambda,
-                         double max_correlation)
-{
-    double along = 0, square = ridge_value(a) / (lambda * lambda);
-    double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
-    if (!a->problem->loss.kind->squared)
-        return fmin(1, limit);
-    for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_loss_weight(&a->problem->loss, i);
-        along += a->problem->loss.y[i] * theta[i];
-        square += u > 0 ? theta[i] * theta[i] / u : 0;
-    }
-    double best = square > 0 ? along / (lambda * square) : 0;
-    return fmax(-limit, fmin(limit, best));
-}
-
-void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda,
-                          double max_correlation, vxs_state *state)
-{
-    double heaviest = /* the ridge is a squared loss of w, the Laplacian one of
-                       * differences */
-        a->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
-    state->scale = best_scale(a, theta, lambda, max_correlation);
-    state->dual = dual_at(a, theta, lambda, state->scale);
-    state->primal = value(a, a->w, a->z, lambda);
-    state->gap = state->primal - state->dual;
-    for (size_t i = 0; i < a->n; i++)
-        heaviest =
-            fmax(heaviest, vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma);
-    state->radius = sqrt(2 * fmax(0, state->gap) * heaviest) / lambda;
 }
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
@@ -466,7 +373,7 @@ static bool go_towards(vxs_working_set *a, const double *target, bool clip, doub
         for (size_t k = a->q; k < m && clip; k++)
             trial_w[k] = trial_w[k] * a->w[k] < 0 ? 0 : trial_w[k];
         predict(a, trial_w, a->trial);
-        double now = value(a, trial_w, a->trial, lambda);
+        double now = vxs_working_set_value(a, trial_w, a->trial, lambda);
         bool flat = share == 1 && a->stalled < MOST_FLAT && now <= primal * (1 + FLAT);
         if (now < primal || flat) {
             a->stalled = now < primal * (1 - FLAT) ? 0 : a->stalled + 1;
@@ -520,7 +427,8 @@ static vxs_status descent_step(vxs_working_set *a, double lambda, int iterations
     steepest_of(a, theta, lambda);
     for (size_t k = 0; k < a->q; k++)
         a->chosen[k] = k;
-    return newton_step(a, lambda, value(a, a->w, a->z, lambda), a->q, room, &moved, err);
+    return newton_step(a, lambda, vxs_working_set_value(a, a->w, a->z, lambda), a->q, room, &moved,
+                       err);
 }
 
 /* A Newton step of the support and of the columns whose gradient exceeds lambda, at fixed signs: a
@@ -538,7 +446,7 @@ static vxs_status projected_step(vxs_working_set *a, double lambda, double prima
     vxs_working_set_theta(a, lambda, theta); /* descent goes on from its predictions */
     status = descent_step(a, lambda, went ? ROUNDS : EPOCHS, theta, room, err);
     predict(a, a->w, a->z);
-    *moved = went || value(a, a->w, a->z, lambda) < primal * (1 - FLAT);
+    *moved = went || vxs_working_set_value(a, a->w, a->z, lambda) < primal * (1 - FLAT);
     return status;
 }
 
@@ -548,6 +456,25 @@ static bool descends(const vxs_working_set *a, bool slow)
     if (a->inner != VXS_INNER_AUTO)
         return a->inner == VXS_INNER_DESCENT;
     return (a->count > VXS_EXACT || a->descend_first) && !slow;
+}
+
+static bool uses_dual(const vxs_working_set *a, bool slow)
+{
+    return vxs_working_set_is_wide(a) && !slow;
+}
+
+/* A Newton step of all columns by the dual; an exact one if the model has no minimum. */
+static vxs_status net_step(vxs_working_set *a, double lambda, double primal, double *room,
+                           bool *moved, vxs_error *err)
+{
+    bool solved;
+    vxs_status status = vxs_working_set_net(a, lambda, room, &solved, err);
+    if (status)
+        return status;
+    if (!solved)
+        return exact_step(a, lambda, primal, room, moved, err);
+    *moved = go_towards(a, room, false, lambda, primal);
+    return VXS_OK;
 }
 
 static bool projects(const vxs_working_set *a)
@@ -572,6 +499,8 @@ vxs_status vxs_working_set_solve(vxs_working_set *a, double lambda, double targe
         before = state->gap;
         if (projects(a))
             status = projected_step(a, lambda, state->primal, theta, room, &moved, err);
+        else if (uses_dual(a, slow))
+            status = net_step(a, lambda, state->primal, room, &moved, err);
         else
             status = descends(a, slow) ? descent_step(a, lambda, EPOCHS, theta, room, err)
                                        : exact_step(a, lambda, state->primal, room, &moved, err);

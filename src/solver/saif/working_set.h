@@ -3,6 +3,7 @@
 #define VXS_SOLVER_SAIF_WORKING_SET_H
 
 #include "solver/dual_projection.h"
+#include "solver/saif/dual_newton.h"
 #include "solver/saif/l1_quadratic.h"
 #include "solver/saif/laplacian.h"
 #include "solver/saif/newton.h"
@@ -41,6 +42,7 @@ typedef struct {
     const double *xi_empty; /* n: -f' of the empty model, projected, or NULL */
     vxs_l1_quadratic quadratic;
     vxs_newton newton;
+    vxs_dual_newton dual_newton;
     const vxs_context *context; /* for interruption; may be NULL */
     uint64_t steps;
     int stalled; /* consecutive steps without a decrease */
@@ -48,8 +50,16 @@ typedef struct {
 
 /* Up to this size exact steps keep a Gram matrix of the whole set. */
 #define VXS_EXACT 2000
+/* With a ridge larger sets use Newton steps on the dual. */
+#define VXS_DUAL 500
 /* With a Laplacian larger sets use projected Newton steps. */
 #define VXS_PROJECTED 500
+
+/* True if the set is so large that the ridge makes Newton steps on the dual the best. */
+static inline bool vxs_working_set_is_wide(const vxs_working_set *a)
+{
+    return a->inner == VXS_INNER_AUTO && a->laplacian.p == 0 && a->ridge > 0 && a->count > VXS_DUAL;
+}
 
 /* The solution of the restricted problem. theta = -f'/lambda projected onto the complement of the
  * covariates, not yet scaled to |x_j'theta| <= 1. */
@@ -78,8 +88,18 @@ void vxs_working_set_descend(vxs_working_set *active, double lambda, int iterati
  * `room` has q + count entries. */
 VXS_MUST_CHECK vxs_status vxs_working_set_newton(vxs_working_set *active, double lambda, size_t m,
                                                  double *room, double *target, vxs_error *err);
+/* dual_newton.c: target = the minimum of the quadratic model with a ridge; `solved` is false if it
+ * has none. */
+VXS_MUST_CHECK vxs_status vxs_working_set_net(vxs_working_set *active, double lambda,
+                                              double *target, bool *solved, vxs_error *err);
 /* x_j'theta - ridge w_j / lambda of column k, at the last solution. */
 double vxs_working_set_correlation(const vxs_working_set *active, size_t k);
+/* Loss and penalties of the weights w with predictions z. */
+double vxs_working_set_value(const vxs_working_set *active, const double *w, const double *z,
+                             double lambda);
+/* dual_point.c: taking the covariates out may carry theta over the edge of the dual's domain, where
+ * slopes are almost 0: then each sample moves as far as its curvature allows instead. */
+void vxs_working_set_keep_inside(vxs_working_set *active, double lambda, double *theta);
 /* The best dual point along theta if the largest correlation over all columns is
  * `max_correlation`. */
 void vxs_working_set_dual(const vxs_working_set *active, const double *theta, double lambda,

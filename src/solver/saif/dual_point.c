@@ -1,0 +1,106 @@
+/* dual_point.c - the dual point of the problem on a working set: -f'/lambda, moved into the dual's
+ * domain and scaled to the best value along it. */
+#include "solver/saif/working_set.h"
+#include "solver/solver.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- The domain ------------------------------------------------------------------------------ */
+
+/* The share of the way to half of the empty model's point that brings sample i back over the edge
+ * of the dual's domain. Half of it is well inside, as 0 is in the domain of every loss that is
+ * bounded below; the point itself may be on the edge (Huber). */
+static double outside(const vxs_working_set *a, size_t i, double lambda, const double *theta)
+{
+    double u = vxs_loss_weight(&a->problem->loss, i);
+    double inside = a->xi_empty ? -a->xi_empty[i] / (2 * u) : 0;
+    return u > 0 ? a->loss->outside(-lambda * theta[i] / u, inside, a->problem->loss.y[i],
+                                    a->problem->loss.threshold)
+                 : 0;
+}
+
+/* Moves a point that rounding has carried out of the dual domain towards that of the empty
+ * model. */
+static void bring_inside(const vxs_working_set *a, double lambda, double *theta)
+{
+    double share = 0;
+    for (size_t i = 0; i < a->n; i++)
+        share = fmax(share, outside(a, i, lambda, theta));
+    share = fmin(share, 1);
+    for (size_t i = 0; i < a->n && share > 0; i++)
+        theta[i] = (1 - share) * theta[i] + share * a->xi_empty[i] / (2 * lambda);
+}
+
+void vxs_working_set_keep_inside(vxs_working_set *a, double lambda, double *theta)
+{
+    bool inside = true;
+    for (size_t i = 0; i < a->n; i++)
+        inside = inside && outside(a, i, lambda, theta) == 0;
+    if (inside)
+        return;
+    memcpy(a->trial, a->loss_gradient, a->n * sizeof(*a->trial));
+    bool orthogonal = vxs_dual_projection_project(&a->reach, a->curvature, a->trial);
+    for (size_t i = 0; i < a->n && orthogonal; i++)
+        theta[i] = -a->trial[i] / lambda;
+    if (a->xi_empty)
+        bring_inside(a, lambda, theta);
+}
+
+/* ---- Its value ------------------------------------------------------------------------------- */
+
+/* ridge |w|^2 + w'Lw */
+static double ridge_value(const vxs_working_set *a)
+{
+    double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
+    double form =
+        a->laplacian.p > 0 ? vxs_laplacian_form(&a->laplacian, a->set, a->count, a->w + a->q) : 0;
+    return a->ridge * square + form;
+}
+
+static double dual_at(const vxs_working_set *a, const double *theta, double lambda, double scale)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double u = vxs_loss_weight(&a->problem->loss, i);
+        if (u > 0)
+            sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i],
+                                          a->problem->loss.threshold);
+    }
+    return sum - scale * scale * ridge_value(a) / 2;
+}
+
+/* The maximum of the dual along theta, within the domain, where it is a parabola; else 1. */
+static double best_scale(const vxs_working_set *a, const double *theta, double lambda,
+                         double max_correlation)
+{
+    double along = 0, square = ridge_value(a) / (lambda * lambda);
+    double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
+    if (!a->problem->loss.kind->parabola)
+        return fmin(1, limit);
+    for (size_t i = 0; i < a->n; i++) {
+        double u = vxs_loss_weight(&a->problem->loss, i);
+        along += a->problem->loss.y[i] * theta[i];
+        square += u > 0 ? theta[i] * theta[i] / u : 0;
+    }
+    double best = square > 0 ? along / (lambda * square) : 0;
+    double least = a->loss->outside || a->problem->nonnegative ? 0 : -limit;
+    return fmax(least, fmin(limit, best));
+}
+
+void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda,
+                          double max_correlation, vxs_state *state)
+{
+    double heaviest = /* the ridge is a squared loss of w, the Laplacian one of
+                       * differences */
+        a->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
+    state->scale = best_scale(a, theta, lambda, max_correlation);
+    state->dual = dual_at(a, theta, lambda, state->scale);
+    state->primal = vxs_working_set_value(a, a->w, a->z, lambda);
+    state->gap = state->primal - state->dual;
+    for (size_t i = 0; i < a->n; i++)
+        heaviest =
+            fmax(heaviest, vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma);
+    state->radius = sqrt(2 * fmax(0, state->gap) * heaviest) / lambda;
+}
