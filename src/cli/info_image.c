@@ -189,12 +189,19 @@ vxs_status vxs_info_image(const vxs_call *call, vxs_error *err)
     return status;
 }
 
+/* Describes an image by name: an atlas, or the background of maps. */
 vxs_status vxs_info_atlas(const vxs_call *call, vxs_error *err)
 {
-    vxs_atlas atlas;
-    vxs_status status = vxs_atlas_read(call->operands[0], NULL, &atlas, err);
+    const char *name = call->operands[0];
+    char *path = NULL;
+    vxs_atlas atlas = { .labels = NULL };
+    vxs_status status = vxs_atlas_locate(name, &path, err);
+    bool labels = !status && vxs_atlas_is(name);
+    if (labels)
+        status = vxs_atlas_read(name, NULL, &atlas, err);
     if (!status)
-        status = describe(call, atlas.path, &atlas, err);
+        status = describe(call, labels ? atlas.path : path, labels ? &atlas : NULL, err);
     vxs_atlas_release(&atlas);
+    free(path);
     return status;
 }

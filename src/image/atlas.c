@@ -8,6 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
+/* Values without names are gray values, not labels, if neighbors rarely share one although there
+ * are GRAY_VOXELS voxels or more of each on average: of the ICBM 152 T1 0.05 share one, of regions
+ * of 3 x 3 x 3 voxels 0.67. */
+#define GRAY_VOXELS 27
+#define GRAY_SHARE  0.2
+
 static int ascending(const void *a, const void *b)
 {
     int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
@@ -54,6 +60,30 @@ static vxs_status list_values(vxs_atlas *atlas, vxs_error *err)
         if (sorted[v] != 0 && (atlas->count == 0 || sorted[v] != sorted[atlas->count - 1]))
             sorted[atlas->count++] = sorted[v];
     return VXS_OK;
+}
+
+/* Counts pairs of voxels that share a face and are not 0, and those of one value. */
+static void count_pairs(const vxs_atlas *atlas, size_t *pairs, size_t *equal)
+{
+    const size_t *shape = atlas->grid.shape;
+    size_t stride[3] = { 1, shape[0], shape[0] * shape[1] };
+    *pairs = *equal = 0;
+    for (size_t v = 0; v < vxs_grid_voxels(&atlas->grid); v++)
+        for (int d = 0; d < 3 && atlas->labels[v] != 0; d++) {
+            bool last = v / stride[d] % shape[d] == shape[d] - 1;
+            int32_t next = last ? 0 : atlas->labels[v + stride[d]];
+            *pairs += next != 0;
+            *equal += next == atlas->labels[v];
+        }
+}
+
+static bool holds_gray_values(const vxs_atlas *atlas)
+{
+    size_t pairs = 0, equal = 0, voxels = 0;
+    for (size_t v = 0; v < vxs_grid_voxels(&atlas->grid); v++)
+        voxels += atlas->labels[v] != 0;
+    count_pairs(atlas, &pairs, &equal);
+    return voxels >= GRAY_VOXELS * atlas->count && (double)equal < GRAY_SHARE * (double)pairs;
 }
 
 static vxs_status name_values(vxs_atlas *atlas, const vxs_label_names *names, vxs_error *err)
@@ -139,6 +169,12 @@ vxs_status vxs_atlas_read(const char *name, const char *names_path, vxs_atlas *a
         status = list_values(atlas, err);
     if (!status && atlas->count == 0)
         status = vxs_fail(err, VXS_BAD_DATA, "cannot use '%s' as an atlas: it has no labels", file);
+    if (!status && names.count == 0 && holds_gray_values(atlas))
+        status =
+            vxs_fail(err, VXS_BAD_DATA,
+                     "cannot use '%s' as an atlas: neighboring voxels rarely have the same one "
+                     "of its %zu values, as in an image of gray values",
+                     file, atlas->count);
     if (!status)
         status = name_values(atlas, &names, err);
     if (status)
@@ -156,9 +192,14 @@ bool vxs_atlas_is(const char *name)
         return false;
     size_t length = strlen(path);
     bool xml = length > 4 && strcasecmp(path + length - 4, ".xml") == 0;
-    bool is = xml || strcmp(path, name) != 0;
+    bool is = xml;
     if (!is && strstr(path, ".nii") && !vxs_label_names_beside(path, &beside, NULL))
         is = beside != NULL;
+    if (!is && strcmp(path, name) != 0) {
+        vxs_atlas atlas;
+        is = vxs_atlas_read(path, NULL, &atlas, NULL) == VXS_OK;
+        vxs_atlas_release(&atlas);
+    }
     free(beside);
     free(path);
     return is;

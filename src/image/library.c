@@ -1,4 +1,6 @@
 /* library.c - atlases by name: those of voxsift, of other packages, and the user's. */
+#include "voxsift/internal/image.h"
+
 #include "image/names.h"
 
 #include <glob.h>

@@ -1,4 +1,4 @@
-/* names.h - names of labels and of atlases; private to the image room. */
+/* names.h - names of labels; private to the image room. */
 #ifndef VXS_IMAGE_NAMES_H
 #define VXS_IMAGE_NAMES_H
 
@@ -21,7 +21,5 @@ VXS_MUST_CHECK vxs_status vxs_label_names_read(const char *path, vxs_label_names
 void vxs_label_names_release(vxs_label_names *names);
 /* The names file of an atlas; *path NULL if there is none. Freed by the caller. */
 VXS_MUST_CHECK vxs_status vxs_label_names_beside(const char *atlas, char **path, vxs_error *err);
-/* library.c: the file of an atlas given by path or by name. Freed by the caller. */
-VXS_MUST_CHECK vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err);
 
 #endif

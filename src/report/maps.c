@@ -1,8 +1,6 @@
 /* maps.c - maps over an underlay, and tables of their clusters or fused regions. */
 #include "report/sections.h"
 
-#include "image/names.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

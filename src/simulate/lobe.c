@@ -1,8 +1,6 @@
 /* lobe.c - the average brain and its left temporal lobe. */
 #include "simulate/simulate.h"
 
-#include "image/names.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -67,4 +67,22 @@ same "JSON of a table" \
     "$("$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["kind"], d["rows"], d["columns"][1]["mean"], d["columns"][1]["missing"])' "$work/out")" \
     "table 3 26.5 1"
 rm twins.tsv
+
+# A background known by name is an image, no atlas of its gray values; parcels without names are one.
+works "the background" voxsift info icbm152
+same "gray values are no labels" "$(grep -c "an atlas of" "$work/out")" 0
+works "the background as JSON" voxsift info icbm152 --json
+holds "gray values are an image" '"kind": "image"' "$work/out"
+refuses 65 "as an atlas: neighboring voxels rarely have the same one of its 237 values, as in an image of gray values" \
+    voxsift cohort "$top/examples/arc/participants.tsv" --image-column lesion --regions --atlas icbm152 -q -o gray
+mkdir parcels
+"$PYTHON" - << 'EOF'
+import nibabel as nib
+import numpy as np
+i, j, k = np.indices((12, 12, 12)) // 3
+nib.save(nib.Nifti1Image((1 + i + 4 * j + 16 * k).astype("i2"), np.eye(4)), "parcels/small64.nii.gz")
+EOF
+VOXSIFT_ATLASES=$PWD/parcels works "regions of 27 voxels without names" voxsift info small64
+holds "are an atlas" "an atlas of  64 labels" "$work/out"
+rm -r parcels
 nothing_left "info"

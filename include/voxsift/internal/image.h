@@ -129,8 +129,11 @@ typedef struct {
  * VOXSIFT_ATLASES, among the atlases of voxsift, in FSLDIR and in mricron-data. */
 VXS_MUST_CHECK vxs_status vxs_atlas_read(const char *name, const char *names_path, vxs_atlas *atlas,
                                          vxs_error *err);
-/* Tests for an atlas, as opposed to any image: known by name, an FSL XML, or with a names file. */
+/* Tests for an atlas, as opposed to any image: an FSL XML, with a names file, or known by name and
+ * readable as labels (the background icbm152 is not). */
 bool vxs_atlas_is(const char *name);
+/* library.c: the file of an image given by path or by name of the library. Freed by the caller. */
+VXS_MUST_CHECK vxs_status vxs_atlas_locate(const char *name, char **path, vxs_error *err);
 /* Resamples onto another grid: every voxel gets the label nearest to its center. */
 VXS_MUST_CHECK vxs_status vxs_atlas_resample(const vxs_atlas *atlas, const vxs_grid *grid,
                                              int32_t *labels, vxs_error *err);
