@@ -530,17 +530,19 @@ static void write_certificate(vxs_cutting_plane *g, vxs_certificate *c)
     g->inner_iterations = 0;
 }
 
-/* Primal value at the reported coefficients: those of nearly collinear covariates are large, and
- * predictions from them carry their rounding. */
-static void evaluate_primal(vxs_cutting_plane *g, const double *weights, vxs_certificate *c)
+/* Primal value of the problem; the restricted problem bounds it. At the reported coefficients: those
+ * of nearly collinear covariates are large, and predictions from them carry their rounding. */
+static void evaluate_primal(vxs_cutting_plane *g, vxs_selected *s, vxs_certificate *c)
 {
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
     memcpy(g->prediction, g->z, g->n * sizeof(*g->prediction));
     for (size_t k = 0; k < columns; k++)
-        cblas_daxpy((int)g->n, weights[k], g->problem.covariates + k * g->n, 1, g->prediction, 1);
-    c->primal = vxs_cutting_plane_penalty(g) +
+        cblas_daxpy((int)g->n, s->covariate_coefficients[k], g->problem.covariates + k * g->n, 1,
+                    g->prediction, 1);
+    c->primal = vxs_budget_norm_squared(s, g->budget.budget) / 2 +
                 g->budget.cost * vxs_loss_value(&g->problem.loss, g->prediction);
     c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
+    s->restricted_gap = fmin(s->restricted_gap, c->gap); /* the gap over all blocks bounds it */
 }
 
 /* Converged, or the iterations asked for are done and the restricted problem is solved. */
@@ -570,11 +572,11 @@ vxs_status vxs_cutting_plane_fit(vxs_solver *solver, vxs_path_point end, vxs_sol
     write_certificate(g, &solution->certificate);
     if (!status)
         status = vxs_cutting_plane_solution(g, solution, err);
-    const vxs_selected *s = solution->selected;
+    vxs_selected *s = solution->selected;
     /* half the tolerance, for the checker */
     bool refit = !s || !s->refit_weight || vxs_has_converged(s->refit_gap, VXS_REFIT_GAP / 2);
     if (!status)
-        evaluate_primal(g, s->covariate_coefficients, &solution->certificate);
+        evaluate_primal(g, s, &solution->certificate);
     solution->certificate.converged = has_converged(g, solution->certificate.gap, end) && refit;
     solution->certificate.nonzero = solution->count;
     if (status)

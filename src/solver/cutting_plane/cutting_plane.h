@@ -83,6 +83,8 @@ double vxs_cutting_plane_conjugate(const vxs_cutting_plane *g, const double *gra
 /* selected_blocks.c */
 VXS_MUST_CHECK vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g,
                                                      vxs_solution *solution, vxs_error *err);
+/* |w|_B^2 of the weights of selected blocks. */
+double vxs_budget_norm_squared(const vxs_selected *s, size_t budget);
 /* proximal_gradient.c */
 VXS_MUST_CHECK vxs_status vxs_proximal_gradient_solve(vxs_cutting_plane *g, vxs_error *err);
 /* budget_interior.c: improves the restricted solution, warm-started. */

@@ -38,6 +38,36 @@ vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t covariate_co
     return NULL;
 }
 
+static double block_norm(const vxs_selected *s, size_t k)
+{
+    double square = 0;
+    for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
+        square += s->weight[c] * s->weight[c];
+    return sqrt(square);
+}
+
+/* The optimal d_g is min(1, |w_g| / level), level such that they sum to B. The level falls as more
+ * blocks reach 1, until none is new. */
+double vxs_budget_norm_squared(const vxs_selected *s, size_t budget)
+{
+    size_t full = SIZE_MAX, before;
+    double level = INFINITY, squares, others;
+    do {
+        before = full;
+        full = 0;
+        squares = others = 0;
+        for (size_t k = 0; k < s->count; k++) {
+            double norm = block_norm(s, k);
+            bool is_full = norm > 0 && norm >= level;
+            full += is_full;
+            squares += is_full ? norm * norm : 0;
+            others += is_full ? 0 : norm;
+        }
+        level = full < budget ? others / (double)(budget - full) : 0; /* all full: no others */
+    } while (full != before && level > 0);
+    return squares + others * level;
+}
+
 typedef struct {
     size_t block, place;
 } selected_block;
@@ -213,7 +243,6 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
     s->iterations = g->iterations;
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;
-    s->restricted_gap = fmin(g->restricted_gap, g->gap); /* the gap over all blocks bounds the
-                                                      * restricted one */
+    s->restricted_gap = g->restricted_gap;
     return status ? status : write_features(g, solution, err);
 }
