@@ -530,8 +530,8 @@ static void write_certificate(vxs_cutting_plane *g, vxs_certificate *c)
     g->inner_iterations = 0;
 }
 
-/* Primal value of the problem; the restricted problem bounds it. At the reported coefficients: those
- * of nearly collinear covariates are large, and predictions from them carry their rounding. */
+/* Primal value of the problem, not of the restricted one, at the reported coefficients: those of
+ * nearly collinear covariates are large, and predictions from them carry their rounding. */
 static void evaluate_primal(vxs_cutting_plane *g, vxs_selected *s, vxs_certificate *c)
 {
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
