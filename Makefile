@@ -76,7 +76,7 @@ help:
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader or kind of directory
 ## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
-## make same           BASE=revision: 111 commands by both builds, every output compared (ONLY=pattern: some of them)
+## make same           BASE=revision: 115 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, words, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail
@@ -271,14 +271,14 @@ peers: deps-peers
 	@$(PYTHON) tests/peers/fused.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/generation.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 
-# The same outputs as another revision, but for what tests/same/renames.tsv and rounding.tsv list.
+# The same outputs as another revision, but for what the lists in tests/same name.
 same: deps-test
 	@[ -n "$(BASE)" ] || { echo "make same: BASE=revision is missing"; exit 2; }
 	@$(MAKE) --no-print-directory all
 	@rm -rf $(BUILD)/same && mkdir -p $(BUILD)/same/source
 	@git archive $(BASE) | tar -x -C $(BUILD)/same/source
 	+@$(MAKE) --no-print-directory -C $(BUILD)/same/source BUILD=build all > /dev/null
-	@$(PYTHON) tests/same/same.py $(BUILD)/same/source/build/voxsift $(BUILD)/voxsift $(BUILD)/same/work '$(ONLY)'
+	@SAME_BASE='$(BASE)' $(PYTHON) tests/same/same.py $(BUILD)/same/source/build/voxsift $(BUILD)/voxsift $(BUILD)/same/work '$(ONLY)'
 
 # ---- Gates --------------------------------------------------------------------------------------
 

@@ -1,11 +1,25 @@
 """The same commands by two builds of voxsift: exit codes, what they print and every file they write, compared.
 
 same.py BEFORE NOW WORK [PATTERN]: two programs, a directory to work in, and perhaps a regular expression that chooses
-commands (what they need comes along). commands.txt lists them. Seconds, versions and the like are left out. Two lists
-say what differs on purpose: renames.tsv (text of the old outputs, and of the commands for the old program) and
-rounding.tsv (commands whose numbers may differ by so much, since sums change their order). With SAME_BITS=1 both are
-one revision, built or run in two ways: the lists do not count. SAME_THREADS: threads of each command, else 1;
-SAME_BEFORE, SAME_NOW: variables (NAME=VALUE, blanks between) that the commands of one build alone get."""
+commands (what they need comes along). commands.txt lists them. Seconds, versions and the like are left out. Three lists
+say what differs on purpose: renames.tsv, rounding.tsv (commands whose numbers may differ by so much, since sums change
+their order) and changes.tsv (outputs that are meant to differ, with the reason). Each of their rows names the revision
+it came with; with SAME_BASE, the revision of BEFORE, those that BASE has already do not count. With SAME_BITS=1 both are
+one revision, built or run in two ways: no list counts. SAME_THREADS: threads of each command, else 1;
+SAME_BEFORE, SAME_NOW: variables (NAME=VALUE, blanks between) that the commands of one build alone get.
+
+renames.tsv, by its column where (its column output: a regular expression; only there):
+  command  text of a command: the old program gets `before` for `now`
+  old      what the old program gets of commands that match `before` (a regular expression; groups as \\1)
+  option   an option that commands matching `before` get in the new program alone, since a default has changed
+  file     part of a file's name
+  key      a key of JSON or a column of a table, or the end of a path of keys (outputs.rounds); a path that begins
+           with a dot is all of it; `now` empty: gone; `before` empty: new
+  value    a value of JSON: path=value
+  round    a column of tables (a regular expression), whose numbers have `now` decimals now
+  text     any text of the old outputs
+  prose    outputs that match `before` (command or file, then .out or .err) are said in other words: what remains to be
+           compared is that the numbers of the old text are in the new one"""
 import csv
 import gzip
 import html
@@ -29,11 +43,23 @@ NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
 TIMES = re.compile(r'\b[0-9.e+-]+ (?:s|min|h)\b|(?<=Seconds</th><td>)[^<]*|\bvoxsift \d+\.\d+\.\d+[^\s<]*')
 
 
+def is_in_base(revision, known={}):
+    base = os.environ.get('SAME_BASE')
+    if not base or revision == '-':  # of any two builds
+        return False
+    if revision not in known:
+        done = subprocess.run(['git', '-C', here, 'merge-base', '--is-ancestor', revision, base])
+        assert done.returncode < 2, 'no such revision: %s or %s' % (revision, base)
+        known[revision] = done.returncode == 0
+    return known[revision]
+
+
 def table(name):
+    """The rows of a list that count: those of changes that came after the revision of the old program."""
     if os.environ.get('SAME_BITS') == '1':
         return []
     with open(os.path.join(here, name), newline='') as file:
-        return list(csv.DictReader(file, delimiter='\t'))
+        return [row for row in csv.DictReader(file, delimiter='\t') if not is_in_base(row['since'])]
 
 
 def read_commands():
@@ -103,34 +129,84 @@ def run_all(program, folder, commands, translate, variables):
     return results
 
 
-# a seal's line for a file with seconds in it
-SEALED = re.compile(r'^[0-9a-f]{64}  model\.json$')
+SUM = re.compile(r'^[0-9a-f]{64}(?=  \S)', re.M)  # of files that are compared themselves
 PROGRESS = re.compile(r', [0-9.e+]+/s|% .*left')  # lines that slow machines say and fast ones do not
 
 
-def steady(value):
-    """JSON without what no two runs share."""
+def lines_of(value, path=''):
+    """JSON as lines path=value, without what no two runs share."""
     if isinstance(value, dict):
-        return {key: steady(item) for key, item in value.items() if not UNSTEADY.search(key)}
-    if isinstance(value, list):
-        return [steady(item) for item in value]
-    return value
+        for key, item in value.items():
+            if not UNSTEADY.search(key):
+                yield from lines_of(item, path + '.' + key if path else key)
+    elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        for item in value:
+            yield from lines_of(item, path)
+    else:
+        yield '%s=%s' % (path, json.dumps(value, ensure_ascii=False))
 
 
-def text_of(raw):
-    """What a file or stream says, as lines of text to compare: JSON a key a line, others as they are."""
+def has_end(path, end):
+    if end.startswith('.'):
+        return ('.' + path + '.').startswith(end + '.')
+    return path == end or path.endswith('.' + end) or path.startswith(end + '.') or '.' + end + '.' in path
+
+
+def rename_key(line, renames, is_old):
+    """A line of JSON by the names of now; None: it is nothing to compare."""
+    path, value = line.split('=', 1)
+    for rename in renames:
+        before, after = rename['before'], rename['now']
+        if rename['where'] == 'value' and is_old and line.endswith(before) and has_end(path, before.split('=')[0]):
+            return after
+        if rename['where'] != 'key':
+            continue
+        if not (before and after):
+            if has_end(path, before or after):
+                return None
+        elif is_old and has_end(path, before):
+            path = ('.' + path + '.').replace('.%s.' % before, '.%s.' % after, 1).strip('.')
+    return path + '=' + value
+
+
+def rounded(rows, renames):
+    places = {k: int(rename['now']) for k, name in enumerate(rows[0].split('\t')) for rename in renames
+              if rename['where'] == 'round' and re.fullmatch(rename['before'], name)}
+    for number, row in enumerate(rows[1:] if places else [], 1):
+        cells = row.split('\t')
+        for place, decimals in places.items():
+            if place < len(cells) and NUMBER.fullmatch(cells[place]):
+                cells[place] = '%g' % round(float(cells[place]), decimals)
+        rows[number] = '\t'.join(cells)
+    return rows
+
+
+def text_of(raw, renames, is_old):
+    """What a file or stream says, as lines of text to compare: JSON a path a line, others as they are."""
     text = raw.decode('utf-8', 'replace') if isinstance(raw, bytes) else raw
     try:
-        text = json.dumps(steady(json.loads(text)), indent=1)
+        named = (rename_key(line, renames, is_old) for line in lines_of(json.loads(text)))
+        text = '\n'.join(sorted((line for line in named if line is not None), key=lambda line: line.split('=')[0]))
     except ValueError:
         pass
-    head = text.split('\n', 1)[0].split('\t')
-    if 'seconds' in head:  # a table with a column of them
-        place = head.index('seconds')
-        text = '\n'.join('\t'.join(cell for k, cell in enumerate(line.split('\t')) if k != place)
-                         for line in text.split('\n'))
-    text = '\n'.join(line for line in text.split('\n') if not SEALED.search(line) and not PROGRESS.search(line))
-    return TIMES.sub('TIME', text)
+    rows = text.split('\n')
+    for number, row in enumerate(rows):
+        head = row.split('\t')
+        if 'seconds' in head:  # a table with a column of them
+            place = head.index('seconds')
+            rows[number:] = ['\t'.join(cell for k, cell in enumerate(line.split('\t')) if k != place)
+                             for line in rows[number:]]
+    if len(rows) > 1 and '\t' in rows[0] and is_old:
+        names = {rename['before']: rename['now'] for rename in renames if rename['where'] == 'key' and rename['now']}
+        rows[0] = '\t'.join(names.get(cell, cell) for cell in rows[0].split('\t'))
+        rows = rounded(rows, renames)
+    text = '\n'.join(line for line in rows if not PROGRESS.search(line))
+    text = TIMES.sub('TIME', SUM.sub('SUM', text))
+    if is_old:
+        for rename in renames:
+            if rename['where'] == 'text':
+                text = text.replace(rename['before'], rename['now'])
+    return text
 
 
 def content(path):
@@ -172,19 +248,34 @@ def first_difference(a, b):
     return '%d lines before, %d now' % (len(old), len(new))
 
 
-def compare_text(a, b, renames, factor):
-    a, b = text_of(a), text_of(b)
-    for rename in renames:
-        if rename['where'] == 'line':
-            a, b = (''.join(line for line in text.splitlines(True) if line.strip() != rename['now']) for text in (a, b))
-        else:
-            a = a.replace(rename['before'], rename['now'])
+def in_other_words(name, renames):
+    return any(rename['where'] == 'prose' and re.fullmatch(rename['before'], name) for rename in renames)
+
+
+def numbers_of(text):
+    """The numbers of a text for people: what stands between tags, without names that have digits in them."""
+    text = html.unescape(re.sub(r'(?s)<(style|script|svg)\b.*?</\1>|<[^>]*>|TIME', ' ', text)).replace('\u2212', '-')
+    return [(float(word), word + percent)
+            for word, percent in re.findall(r'(?<![\w.-])([-+]?\d+\.?\d*(?:e[-+]?\d+)?)(?![\w.]*\w)( %)?', text)]
+
+
+def missing_numbers(a, b):
+    """What the old text says in numbers and the new one does not: both round, to three digits or whole per cents."""
+    now = [value for value, _ in numbers_of(b)]
+    lost = [word for value, word in numbers_of(a)
+            if not any(abs(value - other) <= max(0.006 * abs(value), 0.5 if '%' in word else 0.0006) for other in now)]
+    return 'in other words, without the numbers ' + ' '.join(lost) if lost else None
+
+
+def compare_text(name, a, b, renames, factor):
+    renames = [rename for rename in renames if not rename.get('output') or re.match(rename['output'], name)]
+    a, b = text_of(a, renames, True), text_of(b, renames, False)
     if a == b or (factor and close(a, b, factor)):
         return None
-    return first_difference(a, b)
+    return missing_numbers(a, b) if in_other_words(name, renames) else first_difference(a, b)
 
 
-def compare_files(old, new, renames, factor):
+def compare_files(name, old, new, renames, factor):
     a, b = content(old), content(new)
     if a == b:
         return None
@@ -197,7 +288,7 @@ def compare_files(old, new, renames, factor):
         if factor and apart <= factor * size:
             return None
         return 'values up to %g apart of %g' % (apart, size)
-    return compare_text(a, b, renames, factor)
+    return compare_text(name, a, b, renames, factor)
 
 
 def files_of(folder):
@@ -217,45 +308,65 @@ def renamed(path, renames):
     return path
 
 
+def old_words(words, renames):
+    for rename in renames:
+        if rename['where'] == 'command':
+            words = words.replace(rename['now'], rename['before'])
+        elif rename['where'] == 'old':
+            words = re.sub(rename['before'], rename['now'], words)
+    return words
+
+
+def new_words(words, renames):
+    for rename in renames:
+        if rename['where'] == 'option' and re.search(rename['before'], words):
+            words += ' ' + rename['now']
+    return words
+
+
 def main():
     commands = needed(read_commands())
-    renames = table('renames.tsv')
+    renames, changes = table('renames.tsv'), table('changes.tsv')
     rounding = {row['command']: float(row['factor']) for row in table('rounding.tsv')}
-    texts = [row for row in renames if row['where'] in ('text', 'file', 'line')]
-
-    def old_words(words):
-        for rename in renames:
-            if rename['where'] == 'command':
-                words = words.replace(rename['now'], rename['before'])
-        return words
-
     folders = [os.path.join(work, 'before'), os.path.join(work, 'now')]
-    old = run_all(before, folders[0], commands, old_words, os.environ.get('SAME_BEFORE', ''))
-    new = run_all(now, folders[1], commands, lambda words: words, os.environ.get('SAME_NOW', ''))
+    old = run_all(before, folders[0], commands, lambda words: old_words(words, renames), os.environ.get('SAME_BEFORE', ''))
+    renames += [{'where': 'text', 'before': 'voxsift ' + old_words(words, renames), 'now': 'voxsift ' + new_words(words, renames)}
+                for words in commands.values()]  # the commands themselves, which outputs name
+    new = run_all(now, folders[1], commands, lambda words: new_words(words, renames), os.environ.get('SAME_NOW', ''))
 
-    differences, compared = [], 0
+    differences, meant, compared = [], [], 0
+
+    def note(name, said):
+        why = next((row['why'] for row in changes if re.fullmatch(row['output'], name)), None)
+        (meant if why else differences).append('%s: %s' % (name, why or said))
+
     for name in commands:
         if new[name]['exit'] != expected[name]:
             differences.append('%s: exit %s, not %s: %s' % (name, new[name]['exit'], expected[name], new[name]['err']))
         for stream in ('exit', 'out', 'err'):
             compared += 1
-            said = compare_text(old[name][stream], new[name][stream], texts, rounding.get(name, 0))
+            output = name + '.' + stream
+            said = compare_text(output, old[name][stream], new[name][stream], renames, rounding.get(name, 0))
             if said:
-                differences.append('%s (%s): %s' % (name, stream, said))
+                note(output, said)
     old_files = {renamed(path, renames): full for path, full in files_of(folders[0]).items()}
     new_files = files_of(folders[1])
     for path in sorted(old_files.keys() | new_files.keys()):
         compared += 1
         if path not in old_files or path not in new_files:
-            differences.append('%s is only there %s' % (path, 'now' if path in new_files else 'before'))
+            note(path, 'only there %s' % ('now' if path in new_files else 'before'))
             continue
-        said = compare_files(old_files[path], new_files[path], texts, rounding.get(path.split('/')[0], 0))
+        said = compare_files(path, old_files[path], new_files[path], renames, rounding.get(path.split('/')[0], 0))
         if said:
-            differences.append('%s: %s' % (path, said))
+            note(path, said)
+    for line in meant:
+        print('MEANT     ' + line)
     for line in differences:
         print('DIFFERENT ' + line)
-    print('same: %d commands, %d outputs compared, %d differ' % (len(commands), compared, len(differences)))
+    print('same: %d commands, %d outputs compared, %d differ, %d as they are meant to'
+          % (len(commands), compared, len(differences), len(meant)))
     return 1 if differences else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())
