@@ -132,6 +132,8 @@ void vxs_help_brief(FILE *out, const vxs_command *command, int kind);
 void vxs_help_command(FILE *out, const vxs_command *command, int kind);
 /* Prints the page of a method. vxs_method_target: its targets, "classes" or "both". */
 void vxs_help_method(FILE *out, const vxs_method *method);
+/* True if an option of the task applies to some methods only, and to this one. */
+bool vxs_is_option_of_method(const vxs_method *method, const char *name);
 const char *vxs_method_target(const vxs_method *method);
 void vxs_help_item(FILE *out, const char *name, int column, const char *text);
 extern const char *const vxs_head_names[];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const vxs_operand operands[] = {
-    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'simulate'" },
     { .name = NULL },
 };
 
@@ -240,7 +240,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_cv = {
     .name = "cv",
     .heading = "Predict",
-    .summary = "estimate out-of-sample prediction accuracy by nested cross-validation",
+    .summary = "estimate out-of-sample accuracy by nested cross-validation",
     .details =
         "Estimates out-of-sample prediction accuracy by nested cross-validation: inner folds "
         "choose lambda, outer folds measure the model beside three baselines, with bootstrap "

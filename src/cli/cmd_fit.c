@@ -45,7 +45,7 @@ static const vxs_param choose_params[] = {
 };
 
 static const vxs_operand operands[] = {
-    { .name = "COHORT", .help = "directory made by 'voxsift cohort'" },
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'simulate'" },
     { .name = NULL },
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const vxs_operand operands[] = {
-    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'voxsift simulate'" },
+    { .name = "COHORT", .help = "directory made by 'voxsift cohort' or 'simulate'" },
     { .name = NULL },
 };
 

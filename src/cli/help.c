@@ -162,16 +162,32 @@ void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
 
 /* ---- Which options --------------------------------------------------------------------------- */
 
+/* Options of the task that some methods do not take. */
+static const char *const of_some_methods[] = { "graph", "penalty-factors", "huber-threshold" };
+enum { GRAPH, PENALTY_FACTORS, HUBER_THRESHOLD, OF_SOME_METHODS };
+
+static bool applies_to(const vxs_method *method, int which)
+{
+    return which == GRAPH             ? method->graph != VXS_GRAPH_NONE
+           : which == PENALTY_FACTORS ? method->graph == VXS_GRAPH_NONE
+                                      : vxs_method_takes_loss(method, &vxs_huber_loss);
+}
+
+bool vxs_is_option_of_method(const vxs_method *method, const char *name)
+{
+    for (int k = 0; k < OF_SOME_METHODS; k++)
+        if (strcmp(name, of_some_methods[k]) == 0)
+            return applies_to(method, k);
+    return false;
+}
+
 /* True if an option of the task applies to the method. */
 static bool applies(const vxs_method *method, const char *name)
 {
-    if (strcmp(name, "graph") == 0)
-        return method->graph != VXS_GRAPH_NONE;
-    if (strcmp(name, "penalty-factors") == 0)
-        return method->graph == VXS_GRAPH_NONE;
-    if (strcmp(name, "huber-threshold") == 0)
-        return vxs_method_takes_loss(method, &vxs_huber_loss);
-    return true;
+    bool some = false;
+    for (int k = 0; k < OF_SOME_METHODS; k++)
+        some = some || strcmp(name, of_some_methods[k]) == 0;
+    return !some || vxs_is_option_of_method(method, name);
 }
 
 /* The options of the selected kind, with its own rows; all options if none is selected. */

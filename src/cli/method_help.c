@@ -151,6 +151,39 @@ static void section(FILE *out, const char *title, const char *text)
     vxs_wrap(out, text, 2, 2, WIDTH);
 }
 
+static void print_row(FILE *out, const vxs_param *param)
+{
+    char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
+    vxs_option_form(param, form, sizeof(form));
+    vxs_param_brief(param, words, sizeof(words));
+    vxs_help_item(out, form + strspn(form, " "), COLUMN, words);
+}
+
+/* Prints the losses of a method that takes several. */
+static void print_losses(FILE *out, const vxs_method *method)
+{
+    char words[VXS_WORDS_SIZE] = "";
+    size_t count = 0, used = 0;
+    for (const vxs_loss_kind *const *loss = vxs_loss_kinds; *loss; loss++)
+        if (vxs_method_takes_loss(method, *loss) && used < sizeof(words))
+            used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+                                     count++ > 0 ? ", " : "", (*loss)->name);
+    if (count > 1)
+        vxs_help_item(out, "--loss LOSS", COLUMN, words);
+}
+
+static void print_options(FILE *out, const vxs_method *method)
+{
+    fputs("\nOptions\n", out);
+    print_losses(out, method);
+    for (const vxs_param *o = vxs_task_params; o->name; o++)
+        if (vxs_is_option_of_method(method, o->name))
+            print_row(out, o);
+    for (const vxs_param *o = method->params; o->name; o++)
+        if (o->head != VXS_HEAD_RESEARCH)
+            print_row(out, o);
+}
+
 void vxs_help_method(FILE *out, const vxs_method *method)
 {
     const page *p = page_of(method);
@@ -161,14 +194,7 @@ void vxs_help_method(FILE *out, const vxs_method *method)
     section(out, "When to use it", p->when);
     section(out, "Problem", p->problem);
     section(out, "Target", method->classes_only ? "Classes." : "Scores and classes.");
-    fputs("\nOptions\n", out);
-    for (const vxs_param *o = method->params; o->name; o++) {
-        char form[VXS_WORDS_SIZE], words[VXS_WORDS_SIZE];
-        vxs_option_form(o, form, sizeof(form));
-        vxs_param_brief(o, words, sizeof(words));
-        if (o->head != VXS_HEAD_RESEARCH)
-            vxs_help_item(out, form + strspn(form, " "), COLUMN, words);
-    }
+    print_options(out, method);
     fprintf(out, "\nExample\n  %s\n", p->example);
     section(out, "Reading the result", p->result);
     section(out, "Cost", p->cost);

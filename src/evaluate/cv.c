@@ -26,8 +26,8 @@ const vxs_param vxs_cv_params[] = {
       .choices = folds_words,
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
-      .help = "outer folds, stratified by class or score; group: leave one --group out; default "
-              "5, or as many as groups" },
+      .help = "outer folds; group: leave one --group out; default 5, or as many as groups",
+      .more = "Folds are stratified by class or score." },
     VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000,
                   "repetitions of the cross-validation with other folds",
                   .head = VXS_HEAD_EVALUATION),

@@ -24,10 +24,10 @@ const vxs_param vxs_permute_params[] = {
                  "classes",
                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("blocks", "COLUMN", AT(blocks),
-                 "exchangeability blocks: permute only among subjects with the same value, such "
-                 "as site",
+                 "exchangeability blocks, such as site: permute within",
                  .head = VXS_HEAD_EVALUATION, .usual = true,
-                 .more = "Persons with several subjects are exchanged whole."),
+                 .more = "Only subjects with the same value of COLUMN are exchanged. Persons with "
+                         "several subjects are exchanged whole."),
     VXS_FLAG_ROW("whole-blocks", AT(whole),
                  "with --blocks: exchange whole blocks of the same size, such as families",
                  .head = VXS_HEAD_EVALUATION),

@@ -17,16 +17,16 @@
 #define AT(member) offsetof(vxs_stability_settings, member)
 
 const vxs_param vxs_stability_params[] = {
-    VXS_WHOLE_ROW("pairs", "N", AT(pairs), 50, 2, 100000,
-                  "random splits of the subjects into two halves; the model is fitted on both",
-                  .head = VXS_HEAD_EVALUATION, .usual = true),
+    VXS_WHOLE_ROW("pairs", "N", AT(pairs), 50, 2, 100000, "random splits into two halves",
+                  .head = VXS_HEAD_EVALUATION, .usual = true,
+                  .more = "The model is fitted on both halves of the subjects."),
     VXS_REAL_ROW("threshold", "FREQUENCY", AT(threshold), 0.75, 0.55, 1,
-                 "selection frequency from which a feature is stable", .head = VXS_HEAD_EVALUATION,
+                 "least selection frequency of a stable feature", .head = VXS_HEAD_EVALUATION,
                  .usual = true),
-    VXS_REAL_ROW("wrong", "N", AT(wrong), 1, 1e-6, 1e6,
-                 "bound on the expected number of falsely selected features",
-                 .head = VXS_HEAD_EVALUATION, .usual = true,
-                 .more = "It determines how many features each half selects."),
+    VXS_REAL_ROW(
+        "wrong", "N", AT(wrong), 1, 1e-6, 1e6, "bound on the expected number of false selections",
+        .head = VXS_HEAD_EVALUATION, .usual = true,
+        .more = "Among the stable features. It determines how many features each half selects."),
     VXS_WHOLE_ROW("select-features", "Q", AT(features), NAN, 1, 1e9,
                   "features that each half selects, instead of --wrong",
                   .head = VXS_HEAD_EVALUATION),

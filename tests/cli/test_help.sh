@@ -11,7 +11,7 @@ for command in $commands; do
     works "$command -h" voxsift "$command" -h
     cp "$work/out" short
     holds "$command -h: usage" "usage: voxsift $command" short
-    same "$command -h: at most 45 lines" "$(awk 'END { print (NR <= 45) }' short)" 1
+    same "$command -h: at most 33 lines" "$(awk 'END { print (NR <= 33) }' short)" 1
     works "$command --help" voxsift "$command" --help
     cp "$work/out" long
     holds "$command: usage" "usage: voxsift $command" long
@@ -57,6 +57,14 @@ for method in $(voxsift methods --json | "$PYTHON" -c 'import json,sys; print(*(
     works "methods $method" voxsift methods "$method"
     same "methods $method is help $method" "$(cat "$work/out")" "$(cat page)"
 done
+# A page about a method has the options of the task that only some methods take.
+for words in "fused --graph GRAPH" "fused squared, logistic, multinomial" "graphnet --graph GRAPH" "skfs --graph GRAPH" \
+    "lasso --huber-threshold X" "lasso --penalty-factors FILE" "fgm --loss LOSS"; do
+    run voxsift help "${words%% *}"
+    holds "help of $words" "${words#* }" "$work/out"
+done
+run voxsift help lasso
+same "help lasso has no --graph" "$(grep -c -- --graph "$work/out")" 0
 run voxsift fit --help --method fused
 holds "fused has --sparsity" "--sparsity X" "$work/out"
 holds "fused has --graph" "--graph GRAPH" "$work/out"

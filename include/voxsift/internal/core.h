@@ -297,8 +297,9 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);
 #define VXS_ONLY_HELP                                                                              \
-    "use subjects with EXPR: group=AD,CN, site!=B, age>60; repeatable, all must hold",             \
-        .head = VXS_HEAD_DATA, .usual = true, .more = "mmse= selects subjects without a value."
+    "keep subjects with group=AD,CN, age>60; repeatable",                                          \
+        .head = VXS_HEAD_DATA, .usual = true,                                                      \
+        .more = "Also site!=B, and mmse= (no value). All must hold."
 #define VXS_EXCLUDE_HELP "leave out subjects with EXPR; repeatable", .head = VXS_HEAD_DATA
 void vxs_row_filter_release(vxs_row_filter *filter);
 /* "--only group=AD leaves 20, --exclude age>60 leaves 7" */
