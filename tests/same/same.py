@@ -3,7 +3,7 @@
 same.py BEFORE NOW WORK [PATTERN]: two programs, a directory to work in, and perhaps a regular expression that chooses
 commands (what they need comes along). commands.txt lists them. Seconds, versions and the like are left out. Three lists
 say what differs on purpose: renames.tsv, rounding.tsv (commands whose numbers may differ by so much, since sums change
-their order) and changes.tsv (outputs that are meant to differ, with the reason). Each of their rows names the revision
+their order) and changes.tsv (outputs that are meant to differ, with the reason; `part`: lines of them alone). Each of their rows names the revision
 it came with; with SAME_BASE, the revision of BEFORE, those that BASE has already do not count. With SAME_BITS=1 both are
 one revision, built or run in two ways: no list counts. SAME_THREADS: threads of each command, else 1;
 SAME_BEFORE, SAME_NOW: variables (NAME=VALUE, blanks between) that the commands of one build alone get.
@@ -223,7 +223,7 @@ def close(a, b, factor):
         return False
     for left, right in zip(NUMBER.findall(a), NUMBER.findall(b)):
         left, right = float(left), float(right)
-        if abs(left - right) > factor * max(abs(left), abs(right), 1e-9):
+        if abs(left - right) > factor * max(abs(left), abs(right), 1e-6):
             return False
     return True
 
@@ -267,15 +267,17 @@ def missing_numbers(a, b):
     return 'in other words, without the numbers ' + ' '.join(lost) if lost else None
 
 
-def compare_text(name, a, b, renames, factor):
+def compare_text(name, a, b, renames, factor, apart=None):
     renames = [rename for rename in renames if not rename.get('output') or re.match(rename['output'], name)]
     a, b = text_of(a, renames, True), text_of(b, renames, False)
+    if apart:
+        a, b = ('\n'.join(line for line in text.split('\n') if not apart.fullmatch(line)) for text in (a, b))
     if a == b or (factor and close(a, b, factor)):
         return None
     return missing_numbers(a, b) if in_other_words(name, renames) else first_difference(a, b)
 
 
-def compare_files(name, old, new, renames, factor):
+def compare_files(name, old, new, renames, factor, apart=None):
     a, b = content(old), content(new)
     if a == b:
         return None
@@ -288,7 +290,7 @@ def compare_files(name, old, new, renames, factor):
         if factor and apart <= factor * size:
             return None
         return 'values up to %g apart of %g' % (apart, size)
-    return compare_text(name, a, b, renames, factor)
+    return compare_text(name, a, b, renames, factor, apart)
 
 
 def files_of(folder):
@@ -327,7 +329,8 @@ def new_words(words, renames):
 def main():
     commands = needed(read_commands())
     renames, changes = table('renames.tsv'), table('changes.tsv')
-    rounding = {row['command']: float(row['factor']) for row in table('rounding.tsv')}
+    rounding = {name: max(float(row['factor']) for row in rows) for name in commands
+                for rows in [[row for row in table('rounding.tsv') if re.fullmatch(row['command'], name)]] if rows}
     folders = [os.path.join(work, 'before'), os.path.join(work, 'now')]
     old = run_all(before, folders[0], commands, lambda words: old_words(words, renames), os.environ.get('SAME_BEFORE', ''))
     renames += [{'where': 'text', 'before': 'voxsift ' + old_words(words, renames), 'now': 'voxsift ' + new_words(words, renames)}
@@ -336,9 +339,14 @@ def main():
 
     differences, meant, compared = [], [], 0
 
-    def note(name, said):
-        why = next((row['why'] for row in changes if re.fullmatch(row['output'], name)), None)
-        (meant if why else differences).append('%s: %s' % (name, why or said))
+    def note(name, compare):
+        said = compare(None)
+        if not said:
+            return
+        rows = [row for row in changes if re.fullmatch(row['output'], name)]
+        parts = [row['part'] for row in rows if row['part']]
+        remains = None if any(not row['part'] for row in rows) else compare(re.compile('|'.join(parts))) if parts else said
+        (differences if remains else meant).append('%s: %s' % (name, remains or '; '.join(row['why'] for row in rows)))
 
     for name in commands:
         if new[name]['exit'] != expected[name]:
@@ -346,19 +354,17 @@ def main():
         for stream in ('exit', 'out', 'err'):
             compared += 1
             output = name + '.' + stream
-            said = compare_text(output, old[name][stream], new[name][stream], renames, rounding.get(name, 0))
-            if said:
-                note(output, said)
+            note(output, lambda apart: compare_text(output, old[name][stream], new[name][stream], renames,
+                                                    rounding.get(name, 0), apart))
     old_files = {renamed(path, renames): full for path, full in files_of(folders[0]).items()}
     new_files = files_of(folders[1])
     for path in sorted(old_files.keys() | new_files.keys()):
         compared += 1
         if path not in old_files or path not in new_files:
-            note(path, 'only there %s' % ('now' if path in new_files else 'before'))
+            note(path, lambda apart: 'only there %s' % ('now' if path in new_files else 'before'))
             continue
-        said = compare_files(path, old_files[path], new_files[path], renames, rounding.get(path.split('/')[0], 0))
-        if said:
-            note(path, said)
+        note(path, lambda apart: compare_files(path, old_files[path], new_files[path], renames,
+                                               rounding.get(path.split('/')[0], 0), apart))
     for line in meant:
         print('MEANT     ' + line)
     for line in differences:
