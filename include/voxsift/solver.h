@@ -107,7 +107,14 @@ void vxs_solution_release(vxs_solution *solution);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-enum { VXS_SCREEN_SAIF, VXS_SCREEN_NONE, VXS_SCREEN_DYNAMIC, VXS_SCREEN_DPP, VXS_SCREEN_STRONG };
+enum {
+    VXS_SCREEN_SAIF,
+    VXS_SCREEN_NONE,
+    VXS_SCREEN_DYNAMIC,
+    VXS_SCREEN_DPP,
+    VXS_SCREEN_STRONG,
+    VXS_SCREEN_VI
+};
 enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
 enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };

@@ -107,7 +107,9 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
     VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names, "screening rule",    \
                    .head = VXS_HEAD_RESEARCH,                                                      \
                    .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss; "  \
-                           "strong: not safe, violations are counted and repaired."),              \
+                           "strong: not safe, violations are counted and repaired; vi: "           \
+                           "sequential, by a variational inequality, for squared loss and "        \
+                           "squared hinge."),                                                      \
         VXS_CHOICE_ROW("subproblem", "WAY", VXS_AT(saif.inner), 0, vxs_inner_names,                \
                        "solver on the working set", .head = VXS_HEAD_RESEARCH,                     \
                        .more = "exact: active-set and Newton steps with a Cholesky factor; "       \

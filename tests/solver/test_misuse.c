@@ -369,8 +369,8 @@ Test(misuse, penalties_and_tolerances)
     static const int others[] = { VXS_METHOD_SKFS, VXS_METHOD_FGM, VXS_METHOD_MSLR };
     for (size_t k = 0; k < 3; k++) {
         e = make(others[k]);
-        e->settings.saif.screen = 5;
-        REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number 5");
+        e->settings.saif.screen = 9;
+        REFUSED(e, VXS_MISUSE, "setting 'screen' has no choice number 9");
         e = make(others[k]);
         e->settings.saif.inner = -3;
         REFUSED(e, VXS_MISUSE, "setting 'subproblem' has no choice number -3");

@@ -50,8 +50,7 @@ void vxs_working_set_keep_inside(vxs_working_set *a, double lambda, double *thet
 
 /* ---- Its value ------------------------------------------------------------------------------- */
 
-/* ridge |w|^2 + w'Lw */
-static double ridge_value(const vxs_working_set *a)
+double vxs_working_set_quadratic(const vxs_working_set *a)
 {
     double square = cblas_ddot((int)a->count, a->w + a->q, 1, a->w + a->q, 1);
     double form =
@@ -68,14 +67,14 @@ static double dual_at(const vxs_working_set *a, const double *theta, double lamb
             sum -= u * a->loss->conjugate(-lambda * scale * theta[i] / u, a->problem->loss.y[i],
                                           a->problem->loss.threshold);
     }
-    return sum - scale * scale * ridge_value(a) / 2;
+    return sum - scale * scale * vxs_working_set_quadratic(a) / 2;
 }
 
 /* The maximum of the dual along theta, within the domain, where it is a parabola; else 1. */
 static double best_scale(const vxs_working_set *a, const double *theta, double lambda,
                          double max_correlation)
 {
-    double along = 0, square = ridge_value(a) / (lambda * lambda);
+    double along = 0, square = vxs_working_set_quadratic(a) / (lambda * lambda);
     double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
     if (!a->problem->loss.kind->parabola)
         return fmin(1, limit);

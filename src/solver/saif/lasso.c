@@ -13,7 +13,7 @@
 #define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
 #define ROUNDING  1e-13 /* of column norm x target norm: lambda_max is 0 */
 
-const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", NULL };
+const char *const vxs_screen_names[] = { "saif", "none", "dynamic", "dpp", "strong", "vi", NULL };
 const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 
 const vxs_param vxs_lasso_params[] = {
@@ -103,6 +103,7 @@ static void release(vxs_solver *solver)
     vxs_lasso *l = (vxs_lasso *)solver;
     vxs_working_set_release(&l->set);
     vxs_cached_correlations_release(&l->correlations);
+    vxs_vi_release(&l->vi);
     free(l->theta);
     free(l->xi_empty);
     free(l->in_set);

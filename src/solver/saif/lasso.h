@@ -6,6 +6,7 @@
 #define VXS_SOLVER_SAIF_LASSO_H
 
 #include "solver/saif/cached_correlations.h"
+#include "solver/saif/vi.h"
 #include "solver/saif/working_set.h"
 #include "solver/solver.h"
 
@@ -23,6 +24,7 @@ typedef struct {
     size_t n, p;
     vxs_working_set set;
     vxs_cached_correlations correlations;
+    vxs_vi vi;           /* of its screening rule, once a lambda is fitted */
     const double *norms; /* of the design */
     double *theta;
     bool *in_set;  /* p: in the working set */

@@ -1,10 +1,14 @@
 /* other_screens.c - other screening rules, for comparison.
  *
- * none       all features are in the set dynamic    gap balls remove features from the full set dpp
- * sequential: a ball around the next dual optimum from the last solution (enhanced dual polytope
- * projection); squared loss only strong     sequential strong rule: features whose gradient could
- * not reach lambda if it changed no faster than lambda. Not safe: features that the certificate
- * finds missing are added and counted
+ * none      all features are in the set
+ * dynamic   gap balls remove features from the full set
+ * dpp       sequential: a ball around the next dual optimum from the last solution (enhanced dual
+ *           polytope projection); squared loss only
+ * strong    sequential strong rule: features whose gradient could not reach lambda if it changed no
+ *           faster than lambda. Not safe: features that the certificate finds missing are added and
+ *           counted
+ * vi        sequential: the dome of a variational inequality (vi.c); squared loss and squared
+ *           hinge. Between rounds of descent domes remove more
  *
  * They share everything with SAIF except how features enter. Between fits the cached correlations
  * are those of -f' at the last solution.
@@ -65,6 +69,113 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
     return VXS_OK;
 }
 
+/* ---- The dome -------------------------------------------------------------------------------- */
+
+/* The region of `lambda` from a point whose correlations, of columns in `set` or all, are at most
+ * `largest`. */
+static void find_region(vxs_lasso *l, double at, double largest, double lambda,
+                        vxs_vi_region *region)
+{
+    vxs_vi_point point = { &l->set, l->theta, at, largest > 0 ? 1 / largest : INFINITY };
+    vxs_vi_region_init(&l->vi, &point, lambda, region);
+}
+
+static bool may_enter(const vxs_lasso *l, const vxs_vi_region *region, size_t j, double correlation)
+{
+    return !(vxs_vi_bound(&l->vi, region, j, correlation) < 1 - VXS_MARGIN);
+}
+
+/* Removes the features of the set that have weight 0 and are not kept. */
+static void remove_others(vxs_lasso *l)
+{
+    vxs_working_set *a = &l->set;
+    bool all = true;
+    for (size_t k = 0; k < a->count; k++) {
+        l->keep[k] = l->keep[k] || a->w[a->q + k] != 0;
+        l->in_set[a->set[k]] = l->keep[k];
+        all = all && l->keep[k];
+    }
+    if (!all)
+        vxs_working_set_keep(a, l->keep);
+}
+
+static bool has_weights(const vxs_working_set *a)
+{
+    bool any = false;
+    for (size_t k = 0; k < a->count && !any; k++)
+        any = a->w[a->q + k] != 0;
+    return any;
+}
+
+/* Lists the features that may have weight at lambda, outside the set, and removes the others from
+ * it; returns how many the dome rejects. The correlations are those of -f' at the last lambda. */
+static vxs_status choose_by_dome(vxs_lasso *l, double lambda, size_t *count, size_t *rejected,
+                                 vxs_error *err)
+{
+    vxs_working_set *a = &l->set;
+    size_t steepest = 0;
+    double largest = 0, last = l->last_lambda;
+    *rejected = l->p;
+    if (!(l->lambda_max > 0)) /* the empty model, at every lambda */
+        return VXS_OK;
+    vxs_status status =
+        l->vi.n > 0 ? VXS_OK : vxs_vi_init(&l->vi, a, l->xi_empty, l->correlations.estimate, err);
+    if (status)
+        return status;
+    for (size_t j = 0; j < l->p; j++)
+        if (vxs_lasso_correlation(l, j) > largest) {
+            largest = vxs_lasso_correlation(l, j);
+            steepest = j;
+        }
+    if (!l->vi.has_steepest && !has_weights(a))
+        vxs_vi_set_steepest(&l->vi, a, steepest, l->correlations.estimate[steepest] < 0 ? -1 : 1);
+    vxs_vi_region region;
+    find_region(l, last, largest / last, lambda, &region);
+    for (size_t j = 0; j < l->p; j++) {
+        bool may = may_enter(l, &region, j, l->correlations.estimate[j] / last);
+        *rejected -= may;
+        if (may && !l->in_set[j])
+            l->order[(*count)++] = j;
+    }
+    for (size_t k = 0; k < a->count; k++)
+        l->keep[k] = may_enter(l, &region, a->set[k], l->correlations.estimate[a->set[k]] / last);
+    remove_others(l);
+    return VXS_OK;
+}
+
+/* What the domes of a lambda are made for. */
+typedef struct {
+    vxs_lasso *lasso;
+    double lambda;
+} dome_of;
+
+static void screen_by_dome(void *screened, const vxs_state *state)
+{
+    const dome_of *of = screened;
+    vxs_lasso *l = of->lasso;
+    vxs_working_set *a = &l->set;
+    vxs_vi_region region;
+    double largest = 0;
+    (void)state;
+    for (size_t k = 0; k < a->count; k++) {
+        double c = vxs_working_set_correlation(a, k);
+        largest = fmax(largest, l->problem.nonnegative ? c : fabs(c));
+    }
+    find_region(l, of->lambda, largest, of->lambda, &region);
+    for (size_t k = 0; k < a->count; k++) {
+        double c = vxs_working_set_correlation(a, k);
+        l->keep[k] = may_enter(l, &region, a->set[k], c);
+    }
+    remove_others(l);
+}
+
+static void screen_by_ball(void *screened, const vxs_state *state)
+{
+    vxs_lasso_screen(((const dome_of *)screened)->lasso, state);
+}
+
+/* ---- Rules that keep a list ------------------------------------------------------------------ */
+
 /* Lists the features that the rule keeps. */
 static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *err)
 {
@@ -121,22 +232,59 @@ static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "--screen dpp is for the squared loss, without weights of subjects, "
                         "--ridge, --laplacian and --nonnegative");
+    if (l->settings.saif.screen == VXS_SCREEN_VI && !p->loss.kind->parabola)
+        return vxs_fail(err, VXS_MISUSE,
+                        "--screen vi is for the squared loss and the squared hinge, not for "
+                        "--loss %s",
+                        p->loss.kind->name);
     return VXS_OK;
+}
+
+/* The rule's features enter, and what it removes meanwhile is set up. */
+static vxs_status begin_with_rule(vxs_lasso *l, dome_of *of, vxs_certificate *c, vxs_error *err)
+{
+    int screen = l->settings.saif.screen;
+    size_t count = 0;
+    double start = vxs_seconds();
+    vxs_status status = check_rule(l, err);
+    if (!status)
+        status = screen == VXS_SCREEN_VI
+                     ? choose_by_dome(l, of->lambda, &count, &c->screening.before, err)
+                     : choose(l, of->lambda, &count, err);
+    if (!status)
+        status = vxs_lasso_add(l, count, err);
+    if (screen == VXS_SCREEN_DYNAMIC)
+        l->set.screen = screen_by_ball;
+    else if (screen == VXS_SCREEN_VI && l->vi.n > 0)
+        l->set.screen = screen_by_dome;
+    l->set.screened = of;
+    c->screening.screening = vxs_seconds() - start;
+    return status;
+}
+
+/* Shares and seconds of the dome, for the certificate; what it rejected before is known. */
+static void note_screening(const vxs_lasso *l, double start, vxs_screening *s)
+{
+    size_t outside = l->p - l->set.count;
+    if (l->settings.saif.screen != VXS_SCREEN_VI) {
+        *s = (vxs_screening){ .terms = 0 };
+        return;
+    }
+    s->terms = l->p;
+    s->after = outside > s->before ? outside : s->before;
+    s->solving = vxs_seconds() - start - s->screening;
 }
 
 vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *full,
                       vxs_error *err)
 {
     double target = l->settings.tol * l->empty, inner = target / 2;
-    double best = INFINITY;
+    double best = INFINITY, start = vxs_seconds();
     int iterations = 0;
     size_t count = 0;
     vxs_state state;
-    vxs_status status = check_rule(l, err);
-    if (!status)
-        status = choose(l, lambda, &count, err);
-    if (!status)
-        status = vxs_lasso_add(l, count, err);
+    dome_of of = { l, lambda };
+    vxs_status status = begin_with_rule(l, &of, c, err);
     for (c->iterations = 1; c->iterations < MAX_ITERATIONS && !status; c->iterations++) {
         status = vxs_working_set_solve(&l->set, lambda, inner, l->theta, &state, err);
         if (!status)
@@ -157,5 +305,8 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
     for (size_t j = 0; j < l->p; j++) /* of -f', for the next lambda */
         l->correlations.estimate[j] *= lambda;
     l->last_radius = full->radius;
+    l->set.screen = NULL;
+    l->set.screened = NULL;
+    note_screening(l, start, &c->screening);
     return status;
 }

@@ -215,6 +215,7 @@ void vxs_working_set_keep(vxs_working_set *a, const bool *keep)
             memcpy(a->x + (q + kept) * n, a->x + (q + k) * n, n * sizeof(*a->x));
             a->w[q + kept] = a->w[q + k];
             a->correlation[q + kept] = a->correlation[q + k];
+            a->gradient[q + kept] = a->gradient[q + k];
             a->set[kept] = a->set[k];
         }
         a->chosen[kept++] = k;
@@ -497,6 +498,8 @@ vxs_status vxs_working_set_solve(vxs_working_set *a, double lambda, double targe
             break;
         slow = slow || state->gap > before / 2;
         before = state->gap;
+        if (a->screen && descends(a, slow))
+            a->screen(a->screened, state);
         if (projects(a))
             status = projected_step(a, lambda, state->primal, theta, room, &moved, err);
         else if (uses_dual(a, slow))

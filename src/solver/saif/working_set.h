@@ -8,6 +8,7 @@
 #include "solver/saif/laplacian.h"
 #include "solver/saif/newton.h"
 
+struct vxs_state;
 /* Columns: covariates first, then the features of the set. */
 typedef struct {
     const vxs_problem *problem;
@@ -46,6 +47,9 @@ typedef struct {
     const vxs_context *context; /* for interruption; may be NULL */
     uint64_t steps;
     int stalled; /* consecutive steps without a decrease */
+    /* Between rounds of descent: may remove features of weight 0. NULL: none. */
+    void (*screen)(void *screened, const struct vxs_state *state);
+    void *screened;
 } vxs_working_set;
 
 /* Up to this size exact steps keep a Gram matrix of the whole set. */
@@ -63,7 +67,7 @@ static inline bool vxs_working_set_is_wide(const vxs_working_set *a)
 
 /* The solution of the restricted problem. theta = -f'/lambda projected onto the complement of the
  * covariates, not yet scaled to |x_j'theta| <= 1. */
-typedef struct {
+typedef struct vxs_state {
     double primal, dual, gap; /* absolute */
     double scale;             /* of theta, dual feasible on the set */
     double radius;            /* of a ball around scale * theta that contains the dual
@@ -104,6 +108,8 @@ void vxs_working_set_keep_inside(vxs_working_set *active, double lambda, double 
  * `max_correlation`. */
 void vxs_working_set_dual(const vxs_working_set *active, const double *theta, double lambda,
                           double max_correlation, vxs_state *state);
+/* ridge |w|^2 + w'Lw */
+double vxs_working_set_quadratic(const vxs_working_set *active);
 /* Projects v onto the complement of the covariates. */
 void vxs_working_set_project(const vxs_working_set *active, double *v);
 /* Sets z, its gradient and theta from the weights. */

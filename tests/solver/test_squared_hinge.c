@@ -1,0 +1,329 @@
+/* The squared hinge with an l1 penalty, and the dome of its screening rule, which the squared loss
+ * has too: thousands of random problems, solved in all ways, certified, and compared. */
+#include "solver/saif/lasso.h"
+#include "tests/core/check.h"
+#include "tests/core/faults.h"
+
+typedef struct {
+    size_t n, p;
+    float *x;
+    double *y, *weights, *covariates;
+    vxs_design *design;
+    vxs_graph graph;
+    vxs_problem problem;
+} example;
+
+static double draw(const vxs_random *random, uint64_t *at)
+{
+    return vxs_random_normal(random, (*at)++);
+}
+
+/* Columns with copies, constants, zeros and near copies among them. */
+static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
+{
+    for (size_t j = 0; j < e->p; j++) {
+        uint64_t kind = vxs_random_below(random, (*at)++, 10);
+        for (size_t i = 0; i < e->n; i++) {
+            float *x = &e->x[j * e->n + i];
+            *x = (float)draw(random, at);
+            if (kind == 0 && j > 0)
+                *x = x[-(ptrdiff_t)e->n];
+            else if (kind == 1)
+                *x = 3;
+            else if (kind == 2 && j > 0)
+                *x = x[-(ptrdiff_t)e->n] + 0.1F * *x;
+            else if (kind == 3)
+                *x = (float)(fabs((double)*x) > 1);
+        }
+    }
+}
+
+/* Classes, one of ten problems with a minority of a tenth; `hinge` or the squared loss of a
+ * score. */
+static void fill_targets(example *e, bool hinge, uint64_t number, const vxs_random *random,
+                         uint64_t *at)
+{
+    double level = number % 10 == 3 ? 2.8 : 0;
+    for (size_t i = 0; i < e->n; i++) {
+        double score = draw(random, at) + 2 * (double)e->x[i];
+        e->y[i] = hinge ? (score > level ? 1 : -1) : score + 5;
+        e->weights[i] =
+            vxs_random_uniform(random, (*at)++) < 0.1 ? 0 : 0.2 + fabs(draw(random, at));
+        e->covariates[i] = 1;
+        e->covariates[e->n + i] = draw(random, at);
+        e->covariates[2 * e->n + i] = 2 - e->covariates[e->n + i]; /* depends on the two before */
+    }
+    e->y[0] = hinge ? 1 : e->y[0];
+    e->y[1] = hinge ? -1 : e->y[1];
+    e->weights[0] = e->weights[1] = 1;
+}
+
+static example make(uint64_t number)
+{
+    vxs_random random = { .seed = 11, .stream = number };
+    vxs_error err = VXS_ERROR_INIT;
+    uint64_t at = 0;
+    bool hinge = number % 4 != 0;
+    example e = { .n = 4 + vxs_random_below(&random, at++, 40) };
+    e.p = 2 + vxs_random_below(&random, at++, 90);
+    e.x = malloc(e.n * e.p * sizeof(*e.x));
+    e.y = malloc(e.n * sizeof(*e.y));
+    e.weights = malloc(e.n * sizeof(*e.weights));
+    e.covariates = malloc(3 * e.n * sizeof(*e.covariates));
+    fill_columns(&e, &random, &at);
+    fill_targets(&e, hinge, number, &random, &at);
+    WORKS(vxs_graph_new(e.p, e.p - 1, &e.graph, &err), err);
+    for (size_t k = 0; k + 1 < e.p; k++) {
+        e.graph.from[k] = k;
+        e.graph.to[k] = k + 1;
+        e.graph.weight[k] = 0.5 + (double)(k % 3);
+    }
+    e.graph.count = e.p - 1;
+    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+    vxs_view view = { .standardize = (vxs_standardize)(number / 2 % 3) };
+    WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
+    static const size_t covariate_counts[] = { 1, 0, 2, 3 };
+    e.problem = (vxs_problem){ .design = e.design,
+                               .loss.kind = hinge ? &vxs_squared_hinge_loss : &vxs_squared_loss,
+                               .loss.n = e.n,
+                               .loss.y = e.y,
+                               .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
+                               .covariates = e.covariates,
+                               .covariate_count = covariate_counts[number / 18 % 4],
+                               .quadratic = { &vxs_ridge, number / 72 % 3 == 0 ? 0.5 : 0, NULL },
+                               .nonnegative = number / 216 % 4 == 0 };
+    return e;
+}
+
+/* The same with a Laplacian of a chain. */
+static void smooth(example *e)
+{
+    e->problem.quadratic = (vxs_quadratic){ &vxs_laplacian, 0.7, &e->graph };
+}
+
+static void release(example *e)
+{
+    vxs_design_free(e->design);
+    vxs_graph_release(&e->graph);
+    free(e->x);
+    free(e->y);
+    free(e->weights);
+    free(e->covariates);
+}
+
+/* ---- All ways -------------------------------------------------------------------------------- */
+
+typedef struct {
+    int screen, inner;
+} way;
+static const way ways[] = {
+    { VXS_SCREEN_NONE, VXS_INNER_EXACT },    { VXS_SCREEN_SAIF, VXS_INNER_AUTO },
+    { VXS_SCREEN_SAIF, VXS_INNER_DESCENT },  { VXS_SCREEN_DYNAMIC, VXS_INNER_AUTO },
+    { VXS_SCREEN_DYNAMIC, VXS_INNER_EXACT }, { VXS_SCREEN_VI, VXS_INNER_EXACT },
+    { VXS_SCREEN_VI, VXS_INNER_AUTO },       { VXS_SCREEN_VI, VXS_INNER_DESCENT },
+};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+static const double ratios[] = { 1.5, 1, 0.9, 0.5, 0.1, 0.02, 0.001 };
+enum { RATIOS = sizeof(ratios) / sizeof(ratios[0]) };
+
+static vxs_solver *begin(const example *e, way how, double tol)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_method_settings settings = { .saif = { how.screen, how.inner }, .tol = tol };
+    vxs_solver *solver;
+    int method =
+        e->problem.quadratic.kind == &vxs_laplacian ? VXS_METHOD_GRAPHNET : VXS_METHOD_LASSO;
+    WORKS(vxs_solver_new(NULL, &vxs_methods[method], &e->problem, &settings, &solver, &err), err);
+    return solver;
+}
+
+/* The certificate holds when somebody else computes it. */
+static void confirm(const example *e, const vxs_solution *s, uint64_t number, size_t at)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate again;
+    const vxs_certificate *c = &s->certificate;
+    WORKS(vxs_check_solution(&e->problem, s, &again, &err), err);
+    double size = fabs(again.primal) + 1e-300;
+    bool slow = ways[at].inner == VXS_INNER_DESCENT; /* it may give up */
+    cr_assert((c->converged && again.converged) || (slow && again.gap < 1e-4),
+              "problem %d, way %zu, lambda %g of %g: gap %g, checked %g", (int)number, at,
+              c->lambda, c->lambda_max, c->gap, again.gap);
+    cr_assert(fabs(c->primal - again.primal) <= 1e-9 * size, "problem %d: primal %.17g, %.17g",
+              (int)number, c->primal, again.primal);
+    cr_assert(again.gap >= -1e-9, "problem %d, lambda %g of %g: the gap is %g, primal %g",
+              (int)number, c->lambda, c->lambda_max, again.gap, again.primal);
+    cr_assert(fabs(c->lambda_max - again.lambda_max) <= 1e-8 * again.lambda_max,
+              "problem %d: lambda_max %.17g, %.17g", (int)number, c->lambda_max, again.lambda_max);
+    cr_assert(c->missed == 0, "problem %d: way %zu is not safe", (int)number, at);
+}
+
+/* Descent alone is slow where lambda is small: it is not asked for that. */
+static bool is_slow(size_t at, size_t k)
+{
+    return ways[at].inner == VXS_INNER_DESCENT && ratios[k] < 0.5;
+}
+
+static void solve_one_way(const example *e, uint64_t number, size_t at, double primals[RATIOS])
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_solver *solver = begin(e, ways[at], 1e-9);
+    double most = vxs_solver_lambda_max(solver);
+    for (size_t k = 0; k < RATIOS && most > 1e-4; k++) {
+        vxs_solution s;
+        if (is_slow(at, k))
+            continue;
+        WORKS(vxs_solver_fit(solver, ratios[k] * most, &s, &err), err);
+        confirm(e, &s, number, at);
+        cr_assert(ratios[k] < 1 || s.count == 0, "problem %d, way %zu: not empty at %g",
+                  (int)number, at, ratios[k]);
+        if (at == 0)
+            primals[k] = s.certificate.primal;
+        cr_assert(fabs(s.certificate.primal - primals[k]) <=
+                      (1e-8 + fmax(0, s.certificate.gap)) * primals[0],
+                  "problem %d, way %zu, ratio %g: %.15g, not %.15g", (int)number, at, ratios[k],
+                  s.certificate.primal, primals[k]);
+        vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+}
+
+Test(squared_hinge, all_ways_agree_and_certificates_hold)
+{
+    for (uint64_t number = 0; number < 1500; number++) {
+        example e = make(number);
+        double primals[RATIOS];
+        if (number % 13 == 5)
+            smooth(&e);
+        for (size_t at = 0; at < WAYS; at++)
+            solve_one_way(&e, number, at, primals);
+        release(&e);
+    }
+}
+
+/* ---- The dome of --screen vi ----------------------------------------------------------------- */
+
+static double largest_correlation(const vxs_lasso *l, double lambda)
+{
+    double largest = 0;
+    for (size_t j = 0; j < l->p; j++)
+        largest = fmax(largest, vxs_lasso_correlation(l, j) / lambda);
+    return largest;
+}
+
+/* No bound of the dome made at the solution of `rough` is below the product at the optimum of
+ * `exact`. */
+static void holds(vxs_lasso *rough, double at, const vxs_lasso *exact, double lambda,
+                  uint64_t number, size_t *rejected)
+{
+    double largest = largest_correlation(rough, at);
+    vxs_vi_point point = { &rough->set, rough->theta, at, largest > 0 ? 1 / largest : INFINITY };
+    vxs_vi_region region;
+    vxs_vi_region_init(&rough->vi, &point, lambda, &region);
+    for (size_t j = 0; j < rough->p; j++) {
+        double bound = vxs_vi_bound(&rough->vi, &region, j, rough->correlations.estimate[j] / at);
+        double product = vxs_lasso_correlation(exact, j) / lambda;
+        double rounding = sqrt(1e-14 * exact->empty) / lambda; /* of the gap */
+        double doubt = vxs_lasso_norm(exact, j) * (exact->last_radius + rounding);
+        cr_assert(bound >= product - doubt - 1e-9 * (1 + product),
+                  "problem %d, %g to %g, column %zu: %.12g reaches %.12g", (int)number, at, lambda,
+                  j, bound, product);
+        *rejected += bound < 1 - 1e-9;
+    }
+}
+
+/* Solved roughly, and started at lambda_max: the paper's rule fails there. */
+Test(squared_hinge, the_dome_contains_the_optimum_of_any_lambda)
+{
+    static const double tolerances[] = { 1e-8, 1e-4, 1e-2, 1e-1 };
+    size_t rejected = 0, bounds = 0;
+    for (uint64_t number = 0; number < 800; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        if (number % 13 == 5)
+            smooth(&e);
+        way descent = { VXS_SCREEN_VI, VXS_INNER_DESCENT }, none = { VXS_SCREEN_NONE, 0 };
+        vxs_solver *exact = begin(&e, none, 1e-12);
+        vxs_solver *rough = begin(&e, descent, tolerances[number / 4 % 4]);
+        double most = vxs_solver_lambda_max(exact);
+        static const double pairs[][2] = { { 1, 0.7 }, { 0.6, 0.5 }, { 0.4, 0.45 }, { 0.3, 0.05 } };
+        for (size_t k = 0; k < 4 && most > 1e-4; k++) {
+            vxs_solution a, b;
+            WORKS(vxs_solver_fit(exact, pairs[k][1] * most, &b, &err), err);
+            WORKS(vxs_solver_fit(rough, pairs[k][0] * most, &a, &err), err);
+            holds((vxs_lasso *)rough, pairs[k][0] * most, (vxs_lasso *)exact, pairs[k][1] * most,
+                  number, &rejected);
+            bounds += e.p;
+            vxs_solution_release(&a);
+            vxs_solution_release(&b);
+        }
+        vxs_solver_free(exact);
+        vxs_solver_free(rough);
+        release(&e);
+    }
+    cr_assert(5 * rejected > bounds, "%zu of %zu columns rejected", rejected, bounds);
+}
+
+/* After the first, a lambda takes one scan of all columns, and those that the dome keeps. */
+Test(squared_hinge, the_dome_makes_no_scan)
+{
+    for (uint64_t number = 0; number < 40; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        way vi = { VXS_SCREEN_VI, VXS_INNER_AUTO };
+        vxs_solver *solver = begin(&e, vi, 1e-9);
+        double most = vxs_solver_lambda_max(solver);
+        for (size_t k = 0; k < 12 && most > 1e-4; k++) {
+            vxs_solution s;
+            WORKS(vxs_solver_fit(solver, most * pow(0.8, (double)k), &s, &err), err);
+            double kept = (double)(e.p - s.certificate.screening.before);
+            double passes = s.certificate.passes * (double)e.p, all = (double)e.p;
+            cr_assert(k == 0 || (passes >= all && passes <= all + kept),
+                      "problem %d: %g columns read, of %g and %g", (int)number, passes, all, kept);
+            vxs_solution_release(&s);
+        }
+        vxs_solver_free(solver);
+        release(&e);
+    }
+}
+
+Test(squared_hinge, the_dome_is_refused_for_other_losses)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    example e = make(1);
+    vxs_solution s;
+    way vi = { VXS_SCREEN_VI, VXS_INNER_AUTO };
+    e.problem.loss.kind = &vxs_logistic_loss;
+    vxs_solver *solver = begin(&e, vi, 1e-6);
+    REFUSES(vxs_solver_fit(solver, vxs_solver_lambda_max(solver) / 2, &s, &err), err, VXS_MISUSE,
+            "--screen vi is for the squared loss and the squared hinge, not for --loss logistic");
+    vxs_solver_free(solver);
+    release(&e);
+}
+
+static example shared;
+
+static vxs_status begin_and_fit(vxs_error *err)
+{
+    vxs_method_settings settings = { .saif.screen = VXS_SCREEN_VI, .tol = 1e-8 };
+    vxs_solver *solver;
+    vxs_solution s;
+    vxs_status status = vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_LASSO], &shared.problem,
+                                       &settings, &solver, err);
+    if (status)
+        return status;
+    status = vxs_solver_fit(solver, 0.5 * vxs_solver_lambda_max(solver), &s, err);
+    if (!status)
+        vxs_solution_release(&s);
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(squared_hinge, runs_out_of_memory_cleanly)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    shared = make(1);
+    WORKS(vxs_design_measure(shared.design, &err), err);
+    cr_assert(fail_each_request(begin_and_fit) > 30);
+    release(&shared);
+}
