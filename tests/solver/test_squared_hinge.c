@@ -264,6 +264,50 @@ Test(squared_hinge, the_dome_contains_the_optimum_of_any_lambda)
     cr_assert(5 * rejected > bounds, "%zu of %zu columns rejected", rejected, bounds);
 }
 
+/* ---- Balls ----------------------------------------------------------------------------------- */
+
+/* The distance of theta* from the middle of theta and its multiple, whichever loss. */
+Test(squared_hinge, balls_contain_the_optimum)
+{
+    size_t count = 0, smaller = 0;
+    for (uint64_t number = 0; number < 600; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        way descent = { VXS_SCREEN_NONE, VXS_INNER_DESCENT }, none = { VXS_SCREEN_NONE, 0 };
+        if (number % 4 == 2)
+            e.problem.loss.kind = &vxs_logistic_loss;
+        if (number % 13 == 5)
+            smooth(&e);
+        vxs_solver *exact = begin(&e, none, 1e-12), *rough = begin(&e, descent, 0.1);
+        double most = vxs_solver_lambda_max(exact),
+               lambda = most * (0.05 + (double)(number % 9) / 10);
+        vxs_lasso *a = (vxs_lasso *)exact, *b = (vxs_lasso *)rough;
+        vxs_solution s;
+        vxs_state state;
+        if (most > 1e-4) {
+            WORKS(vxs_solver_fit(exact, lambda, &s, &err), err);
+            vxs_solution_release(&s);
+            WORKS(vxs_solver_fit(rough, lambda, &s, &err), err);
+            vxs_solution_release(&s);
+            vxs_working_set_dual(&b->set, b->theta, lambda, largest_correlation(b, lambda), &state);
+            double distance = 0, doubt = a->last_radius + sqrt(1e-14 * a->empty) / lambda;
+            for (size_t i = 0; i < e.n; i++)
+                distance += pow(a->theta[i] - state.middle * b->theta[i], 2);
+            distance = sqrt(distance);
+            cr_assert(distance <= state.middle_radius * (1 + 1e-9) + 2 * doubt,
+                      "problem %d: %g from the middle, radius %g", (int)number, distance,
+                      state.middle_radius);
+            cr_assert(state.middle_radius <= 0.70711 * state.radius || !b->set.is_gradient);
+            smaller += state.middle_radius < 0.8 * state.radius;
+            count++;
+        }
+        vxs_solver_free(exact);
+        vxs_solver_free(rough);
+        release(&e);
+    }
+    cr_assert(2 * smaller > count, "%zu of %zu balls are smaller", smaller, count);
+}
+
 /* After the first, a lambda takes one scan of all columns, and those that the dome keeps. */
 Test(squared_hinge, the_dome_makes_no_scan)
 {

@@ -88,6 +88,26 @@ static double best_scale(const vxs_working_set *a, const double *theta, double l
     return fmax(least, fmin(limit, best));
 }
 
+/* F(w) - F* and D* - D(scale theta) bound the distances of theta* from theta and from scale theta,
+ * and their sum that from the middle, if theta is -f'/lambda. */
+static void find_middle(const vxs_working_set *a, const double *theta, double lambda,
+                        double heaviest, vxs_state *state)
+{
+    double apart = (1 - state->scale) * (1 - state->scale) / 4;
+    double square = vxs_working_set_quadratic(a) / (lambda * lambda);
+    state->middle = state->scale;
+    state->middle_radius = state->radius;
+    if (!a->is_gradient)
+        return;
+    for (size_t i = 0; i < a->n; i++) {
+        double u = vxs_loss_weight(&a->problem->loss, i);
+        square += u > 0 ? a->problem->loss.kind->gamma * theta[i] * theta[i] / u : 0;
+    }
+    double left = fmax(0, state->gap) / (lambda * lambda) - apart * square;
+    state->middle = (1 + state->scale) / 2;
+    state->middle_radius = sqrt(heaviest * fmax(0, left));
+}
+
 void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double lambda,
                           double max_correlation, vxs_state *state)
 {
@@ -102,4 +122,5 @@ void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double 
         heaviest =
             fmax(heaviest, vxs_loss_weight(&a->problem->loss, i) / a->problem->loss.kind->gamma);
     state->radius = sqrt(2 * fmax(0, state->gap) * heaviest) / lambda;
+    find_middle(a, theta, lambda, heaviest, state);
 }

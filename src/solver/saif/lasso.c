@@ -278,9 +278,9 @@ void vxs_lasso_screen(vxs_lasso *l, const vxs_state *state)
         return;
     double least = l->laplacian_gradient ? STAY : 1 - VXS_MARGIN;
     for (size_t k = 0; k < a->count; k++) {
-        double c = state->scale * vxs_working_set_correlation(a, k);
-        double most =
-            (l->problem.nonnegative ? c : fabs(c)) + vxs_lasso_norm(l, a->set[k]) * state->radius;
+        double c = state->middle * vxs_working_set_correlation(a, k);
+        double most = (l->problem.nonnegative ? c : fabs(c)) +
+                      vxs_lasso_norm(l, a->set[k]) * state->middle_radius;
         l->keep[k] = most >= least || a->w[a->q + k] != 0; /* until its weight is 0 */
         l->in_set[a->set[k]] = l->keep[k];
         all = all && l->keep[k];

@@ -22,6 +22,7 @@
 #define EPOCHS     10    /* K: sweeps of coordinate descent between gaps */
 #define ROUNDS     1     /* sweeps after a projected Newton step */
 #define FLAT       1e-13 /* of the value: rounding */
+#define UNMOVED    1e-12 /* of theta: rounding */
 #define MOST_FLAT  8
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -276,6 +277,10 @@ void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
     vxs_working_set_project(a, theta);
     if (a->rank > 0 && a->loss->outside)
         vxs_working_set_keep_inside(a, lambda, theta);
+    double moved = 0;
+    for (size_t i = 0; i < n; i++)
+        moved = fmax(moved, fabs(theta[i] + a->loss_gradient[i] / lambda));
+    a->is_gradient = moved <= UNMOVED * cblas_dnrm2((int)n, theta, 1);
 }
 
 /* Gradient at the weights and correlations with theta on the set; returns the largest

@@ -40,6 +40,7 @@ typedef struct {
     size_t rank;
     vxs_dual_projection reach;
     vxs_laplacian_matrix laplacian;
+    bool is_gradient;       /* theta is -f'/lambda: covariates are at their best */
     const double *xi_empty; /* n: -f' of the empty model, projected, or NULL */
     vxs_l1_quadratic quadratic;
     vxs_newton newton;
@@ -68,10 +69,11 @@ static inline bool vxs_working_set_is_wide(const vxs_working_set *a)
 /* The solution of the restricted problem. theta = -f'/lambda projected onto the complement of the
  * covariates, not yet scaled to |x_j'theta| <= 1. */
 typedef struct vxs_state {
-    double primal, dual, gap; /* absolute */
-    double scale;             /* of theta, dual feasible on the set */
-    double radius;            /* of a ball around scale * theta that contains the dual
+    double primal, dual, gap;     /* absolute */
+    double scale;                 /* of theta, dual feasible on the set */
+    double radius;                /* of a ball around scale * theta that contains the dual
                                * optimum */
+    double middle, middle_radius; /* the same around middle * theta, smaller */
 } vxs_state;
 
 VXS_MUST_CHECK vxs_status vxs_working_set_init(vxs_working_set *active, const vxs_problem *problem,
