@@ -106,7 +106,8 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
 #define VXS_SCREEN_ROWS                                                                            \
     VXS_CHOICE_ROW("screen", "WAY", VXS_AT(saif.screen), 0, vxs_screen_names, "screening rule",    \
                    .head = VXS_HEAD_RESEARCH,                                                      \
-                   .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss; "  \
+                   .more = "none; dynamic: gap safe spheres; dpp: sequential, for squared loss "   \
+                           "and squared hinge; "                                                   \
                            "strong: not safe, violations are counted and repaired; vi: "           \
                            "sequential, by a variational inequality, for squared loss and "        \
                            "squared hinge."),                                                      \

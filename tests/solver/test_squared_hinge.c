@@ -121,6 +121,7 @@ static const way ways[] = {
     { VXS_SCREEN_SAIF, VXS_INNER_DESCENT },  { VXS_SCREEN_DYNAMIC, VXS_INNER_AUTO },
     { VXS_SCREEN_DYNAMIC, VXS_INNER_EXACT }, { VXS_SCREEN_VI, VXS_INNER_EXACT },
     { VXS_SCREEN_VI, VXS_INNER_AUTO },       { VXS_SCREEN_VI, VXS_INNER_DESCENT },
+    { VXS_SCREEN_DPP, VXS_INNER_EXACT },
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 static const double ratios[] = { 1.5, 1, 0.9, 0.5, 0.1, 0.02, 0.001 };
@@ -156,6 +157,13 @@ static void confirm(const example *e, const vxs_solution *s, uint64_t number, si
     cr_assert(fabs(c->lambda_max - again.lambda_max) <= 1e-8 * again.lambda_max,
               "problem %d: lambda_max %.17g, %.17g", (int)number, c->lambda_max, again.lambda_max);
     cr_assert(c->missed == 0, "problem %d: way %zu is not safe", (int)number, at);
+}
+
+static bool can(const example *e, size_t at)
+{
+    const vxs_problem *p = &e->problem;
+    return ways[at].screen != VXS_SCREEN_DPP ||
+           (!p->loss.u && p->quadratic.weight == 0 && !p->nonnegative);
 }
 
 /* Descent alone is slow where lambda is small: it is not asked for that. */
@@ -196,7 +204,8 @@ Test(squared_hinge, all_ways_agree_and_certificates_hold)
         if (number % 13 == 5)
             smooth(&e);
         for (size_t at = 0; at < WAYS; at++)
-            solve_one_way(&e, number, at, primals);
+            if (can(&e, at))
+                solve_one_way(&e, number, at, primals);
         release(&e);
     }
 }
@@ -262,6 +271,47 @@ Test(squared_hinge, the_dome_contains_the_optimum_of_any_lambda)
         release(&e);
     }
     cr_assert(5 * rejected > bounds, "%zu of %zu columns rejected", rejected, bounds);
+}
+
+/* Features that have weight at the optimum are kept by dpp from rough solutions, too, however far
+ * the next lambda is. */
+Test(squared_hinge, dpp_keeps_what_is_needed_after_rough_solutions)
+{
+    static const double tolerances[] = { 0.1, 1e-2, 1e-3 };
+    size_t outside = 0, kept = 0;
+    for (uint64_t number = 0; number < 300; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        way descent = { VXS_SCREEN_DPP, VXS_INNER_DESCENT }, none = { VXS_SCREEN_NONE, 0 };
+        e.problem.loss.u = NULL;
+        e.problem.quadratic.weight = 0;
+        e.problem.nonnegative = false;
+        vxs_solver *exact = begin(&e, none, 1e-12);
+        vxs_solver *rough = begin(&e, descent, tolerances[number / 4 % 3]);
+        const vxs_lasso *l = (vxs_lasso *)rough;
+        double most = vxs_solver_lambda_max(exact);
+        static const double pairs[][2] = { { 1, 0.7 }, { 0.6, 0.5 }, { 0.4, 0.02 } };
+        for (size_t k = 0; k < 3 && most > 1e-4; k++) {
+            vxs_solution a, b;
+            WORKS(vxs_solver_fit(rough, pairs[k][0] * most, &a, &err), err);
+            vxs_solution_release(&a);
+            WORKS(vxs_solver_fit(rough, pairs[k][1] * most, &a, &err), err);
+            WORKS(vxs_solver_fit(exact, pairs[k][1] * most, &b, &err), err);
+            cr_assert_eq(a.certificate.missed, 0);
+            for (size_t j = 0; j < b.count; j++)
+                cr_assert(l->in_set[b.index[j]] || fabs(b.weight[j]) < 1e-9,
+                          "problem %d, pair %zu: column %zu with weight %g", (int)number, k,
+                          b.index[j], b.weight[j]);
+            kept += l->set.count;
+            outside += e.p - l->set.count;
+            vxs_solution_release(&a);
+            vxs_solution_release(&b);
+        }
+        vxs_solver_free(exact);
+        vxs_solver_free(rough);
+        release(&e);
+    }
+    cr_assert(10 * outside > kept, "%zu outside, %zu kept", outside, kept);
 }
 
 /* ---- Balls ----------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ typedef struct {
                         * solution */
     vxs_costs costs;
     double *xi_empty;                 /* -f' of the empty model, projected */
-    double last_radius;               /* of the ball around the last theta */
+    double last_radius;               /* distance of the last theta from its optimum, at most */
     double lambda_max, median, empty; /* median of |X'f'(0)|; primal value of the empty model */
     double last_lambda;               /* cached correlations are those of -f' at its solution */
 } vxs_lasso;

@@ -3,12 +3,15 @@
  * none      all features are in the set
  * dynamic   gap balls remove features from the full set
  * dpp       sequential: a ball around the next dual optimum from the last solution (enhanced dual
- *           polytope projection); squared loss only
+ *           polytope projection); squared loss and squared hinge
  * strong    sequential strong rule: features whose gradient could not reach lambda if it changed no
  *           faster than lambda. Not safe: features that the certificate finds missing are added and
  *           counted
  * vi        sequential: the dome of a variational inequality (vi.c); squared loss and squared
  *           hinge. Between rounds of descent domes remove more
+ *
+ * dpp and vi read no column: products with their centers are combinations of those of the target
+ * and of the last solution.
  *
  * They share everything with SAIF except how features enter. Between fits the cached correlations
  * are those of -f' at the last solution.
@@ -29,44 +32,6 @@ static bool all_at_first(const vxs_lasso *l)
 {
     return l->settings.saif.screen == VXS_SCREEN_NONE ||
            l->settings.saif.screen == VXS_SCREEN_DYNAMIC;
-}
-
-/* Products of all columns with the center of the ball into `some`, and its radius. Squared loss: y
- * - z is -f' at the last solution, or at the empty model the residual of the covariates. */
-static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
-{
-    size_t n = l->n;
-    int size = (int)n;
-    bool at_start = l->last_lambda >= l->lambda_max * (1 - 1e-12);
-    double last = at_start ? l->lambda_max : l->last_lambda,
-           *v1 = vxs_alloc(3 * n, sizeof(*v1), err);
-    if (!v1)
-        return VXS_FAILED;
-    double *v2 = v1 + n, *center = v2 + n;
-    for (size_t i = 0; i < n; i++) {
-        double theta = at_start ? l->xi_empty[i] / last : l->theta[i]; /* of the last solution */
-        center[i] = theta;
-        v1[i] = l->xi_empty[i] / last - theta;
-        v2[i] = l->xi_empty[i] / lambda - theta;
-    }
-    if (at_start) { /* the normal is the column of the largest correlation */
-        size_t best = 0;
-        for (size_t j = 1; j < l->p; j++)
-            best = vxs_lasso_correlation(l, j) > vxs_lasso_correlation(l, best) ? j : best;
-        vxs_design_fetch(l->problem.design, &best, 1, v1);
-        if (l->correlations.estimate[best] < 0)
-            cblas_dscal(size, -1, v1, 1);
-        vxs_working_set_project(&l->set, v1);
-    }
-    double square = cblas_ddot(size, v1, 1, v1, 1);
-    double along = square > 0 ? fmax(0, cblas_ddot(size, v1, 1, v2, 1) / square) : 0;
-    cblas_daxpy(size, -along, v1, 1, v2, 1);
-    for (size_t i = 0; i < n; i++)
-        center[i] += v2[i] / 2;
-    *radius = cblas_dnrm2(size, v2, 1) / 2 + 3 * l->last_radius;
-    vxs_design_scan(l->problem.design, center, 1, l->correlations.some);
-    free(v1);
-    return VXS_OK;
 }
 
 /* ---- The dome -------------------------------------------------------------------------------- */
@@ -107,28 +72,38 @@ static bool has_weights(const vxs_working_set *a)
     return any;
 }
 
+/* Products of the target, from the first scan, and of the steepest column if it is needed. The
+ * correlations are those of the empty model or later. */
+static vxs_status prepare_vi(vxs_lasso *l, bool needs_steepest, vxs_error *err)
+{
+    size_t steepest = 0;
+    vxs_status status =
+        l->vi.n > 0 ? VXS_OK
+                    : vxs_vi_init(&l->vi, &l->set, l->xi_empty, l->correlations.estimate, err);
+    if (status || l->vi.has_steepest || !needs_steepest)
+        return status;
+    for (size_t j = 1; j < l->p; j++)
+        steepest = vxs_lasso_correlation(l, j) > vxs_lasso_correlation(l, steepest) ? j : steepest;
+    double sign = l->correlations.estimate[steepest] < 0 ? -1 : 1;
+    vxs_vi_set_steepest(&l->vi, &l->set, steepest, sign);
+    return VXS_OK;
+}
+
 /* Lists the features that may have weight at lambda, outside the set, and removes the others from
  * it; returns how many the dome rejects. The correlations are those of -f' at the last lambda. */
 static vxs_status choose_by_dome(vxs_lasso *l, double lambda, size_t *count, size_t *rejected,
                                  vxs_error *err)
 {
     vxs_working_set *a = &l->set;
-    size_t steepest = 0;
     double largest = 0, last = l->last_lambda;
     *rejected = l->p;
     if (!(l->lambda_max > 0)) /* the empty model, at every lambda */
         return VXS_OK;
-    vxs_status status =
-        l->vi.n > 0 ? VXS_OK : vxs_vi_init(&l->vi, a, l->xi_empty, l->correlations.estimate, err);
+    vxs_status status = prepare_vi(l, !has_weights(a), err);
     if (status)
         return status;
     for (size_t j = 0; j < l->p; j++)
-        if (vxs_lasso_correlation(l, j) > largest) {
-            largest = vxs_lasso_correlation(l, j);
-            steepest = j;
-        }
-    if (!l->vi.has_steepest && !has_weights(a))
-        vxs_vi_set_steepest(&l->vi, a, steepest, l->correlations.estimate[steepest] < 0 ? -1 : 1);
+        largest = fmax(largest, vxs_lasso_correlation(l, j));
     vxs_vi_region region;
     find_region(l, last, largest / last, lambda, &region);
     for (size_t j = 0; j < l->p; j++) {
@@ -176,19 +151,53 @@ static void screen_by_ball(void *screened, const vxs_state *state)
 
 /* ---- Rules that keep a list ------------------------------------------------------------------ */
 
+/* Products of all columns with the center of the ball into `some`, and its radius. For any share
+ * a >= 0 of the normal v1 at the last optimum, theta + (v2 - a v1) / 2 is the center of a ball of
+ * radius |v2 - a v1| / 2 around the next, v2 = target / lambda - theta; the best share makes it
+ * EDPP's. An error of theta counts max(1, a) times. */
+static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
+{
+    size_t n = l->n;
+    bool at_start = l->last_lambda >= l->lambda_max * (1 - 1e-12);
+    double last = at_start ? l->lambda_max : l->last_lambda, square = 0, along = 0, left = 0;
+    vxs_status status = prepare_vi(l, at_start, err);
+    if (status)
+        return status;
+    const double *target = l->vi.target;
+    double *normal = l->vi.normal, *way = l->vi.center;
+    for (size_t i = 0; i < n; i++) {
+        double theta = at_start ? l->xi_empty[i] / last : l->theta[i]; /* of the last solution */
+        normal[i] = at_start ? l->vi.steepest[i] : target[i] / last - theta;
+        way[i] = target[i] / lambda - theta;
+        square += normal[i] * normal[i];
+        along += normal[i] * way[i];
+    }
+    double share = square > 0 ? fmax(0, along / square) : 0;
+    for (size_t i = 0; i < n; i++)
+        left += (way[i] - share * normal[i]) * (way[i] - share * normal[i]);
+    *radius = sqrt(left) / 2 + fmax(1, share) * l->last_radius;
+    for (size_t j = 0; j < l->p; j++) {
+        double of_theta = l->correlations.estimate[j] / last, of_target = l->vi.target_products[j];
+        double of_normal = at_start ? l->vi.steepest_products[j] : of_target / last - of_theta;
+        l->correlations.some[j] = (of_theta + of_target / lambda - share * of_normal) / 2;
+    }
+    return VXS_OK;
+}
+
 /* Lists the features that the rule keeps. */
 static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *err)
 {
     double radius = 0, least = 2 * lambda - l->last_lambda;
     bool dpp = l->settings.saif.screen == VXS_SCREEN_DPP;
-    vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
     *count = 0;
+    if (dpp && !(l->lambda_max > 0)) /* the empty model, at every lambda */
+        return VXS_OK;
+    vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
     for (size_t j = 0; j < l->p && !status; j++) {
         double value =
             l->problem.nonnegative ? l->correlations.some[j] : fabs(l->correlations.some[j]);
-        bool stays =
-            all_at_first(l) || (dpp ? value + radius * vxs_lasso_norm(l, j) >= 1 - VXS_MARGIN
-                                    : vxs_lasso_correlation(l, j) >= least);
+        bool stays = all_at_first(l) || (dpp ? value + radius * l->vi.norms[j] >= 1 - VXS_MARGIN
+                                             : vxs_lasso_correlation(l, j) >= least);
         if (stays && !l->in_set[j])
             l->order[(*count)++] = j;
     }
@@ -227,11 +236,11 @@ static vxs_status check_rule(const vxs_lasso *l, vxs_error *err)
 {
     const vxs_problem *p = &l->problem;
     if (l->settings.saif.screen == VXS_SCREEN_DPP &&
-        (!p->loss.kind->squared || p->loss.u || l->set.ridge > 0 || l->laplacian_gradient ||
+        (!p->loss.kind->parabola || p->loss.u || l->set.ridge > 0 || l->laplacian_gradient ||
          p->nonnegative))
         return vxs_fail(err, VXS_MISUSE,
-                        "--screen dpp is for the squared loss, without weights of subjects, "
-                        "--ridge, --laplacian and --nonnegative");
+                        "--screen dpp is for the squared loss and the squared hinge, without "
+                        "weights of subjects, --ridge, --laplacian and --nonnegative");
     if (l->settings.saif.screen == VXS_SCREEN_VI && !p->loss.kind->parabola)
         return vxs_fail(err, VXS_MISUSE,
                         "--screen vi is for the squared loss and the squared hinge, not for "
@@ -305,6 +314,8 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
     for (size_t j = 0; j < l->p; j++) /* of -f', for the next lambda */
         l->correlations.estimate[j] *= lambda;
     l->last_radius = full->radius;
+    if (!l->set.is_gradient)
+        l->last_radius += fabs(1 - full->scale) * cblas_dnrm2((int)l->n, l->theta, 1);
     l->set.screen = NULL;
     l->set.screened = NULL;
     note_screening(l, start, &c->screening);
