@@ -42,10 +42,11 @@ typedef struct {
     vxs_flow_step step;
 } vxs_left_out;
 
-/* A categorical covariate: covariates `first` ... are indicators of its levels except level 0. */
+/* A categorical covariate: covariates `first` ... are indicators of its identified levels except
+ * level 0. The levels after these have no subject of weight above 0. */
 typedef struct {
     size_t column; /* of the cohort's table */
-    size_t first, levels;
+    size_t first, identified, levels;
     size_t *level; /* of a subject */
 } vxs_categorical;
 
@@ -65,8 +66,7 @@ typedef struct {
     char **covariate_names; /* "intercept", "age", "sex=M" */
     size_t covariate_count;
     bool *regression_subject; /* n: subjects that confounds are regressed on; NULL: all */
-    char **
-        levels; /* all levels of categorical confounds with the reference level: "sex=F", "sex=M" */
+    char **levels; /* identified levels of categorical confounds, reference first: "sex=F" */
     size_t level_count;
     vxs_categorical *factors; /* the categorical covariates */
     size_t factor_count;

@@ -3,7 +3,8 @@
  *
  * A level without training subjects (leave-one-site-out) has no estimated coefficient: its subjects
  * get the training means of the factor's indicators, the average level effect weighted by
- * frequency. The same rule holds when the absent level is the reference level. */
+ * frequency. The same rule holds when the absent level is the reference level. Subjects of weight 0
+ * are no training subjects. */
 #include "model/covariates.h"
 #include "linalg/gram_schmidt.h"
 #include "solver/solver.h"
@@ -116,29 +117,80 @@ void vxs_free_factors(vxs_task *t)
     t->factor_count = 0;
 }
 
-/* Indicator columns of the levels, except the reference, among the subjects in use. */
-static vxs_status add_levels(vxs_task *t, const vxs_covariate *c, const char *name, vxs_error *err)
+typedef struct {
+    size_t with, used; /* subjects with a level, and those of them with a weight above 0 */
+} occurrence;
+
+static bool has_level(const vxs_task *t, size_t i, size_t column, const char *level)
 {
-    const vxs_table *table = t->cohort->people;
-    vxs_status status = note_factor(t, c->column, err);
-    vxs_categorical *f = status ? NULL : &t->factors[t->factor_count - 1];
+    return strcmp(vxs_table_cell(t->cohort->people, t->rows[i], column), level) == 0;
+}
+
+static occurrence count_level(const vxs_task *t, size_t column, const char *level)
+{
+    occurrence o = { 0, 0 };
+    for (size_t i = 0; i < t->n; i++)
+        if (has_level(t, i, column, level)) {
+            o.with++;
+            o.used += vxs_task_weight(t, i) > 0;
+        }
+    return o;
+}
+
+/* The next level has this text; it is given an indicator unless it is the reference. */
+static vxs_status add_identified(vxs_task *t, vxs_categorical *f, const char *name,
+                                 const char *level, vxs_error *err)
+{
+    vxs_status status = note_level(t, name, level, err);
+    if (!status && f->levels > 0)
+        status = name_free(t, name, level, err);
+    for (size_t i = 0; i < t->n && !status && f->levels > 0; i++)
+        t->covariates[(t->covariate_count - 1) * t->n + i] = f->level[i] == f->levels;
+    f->identified++;
+    return status;
+}
+
+static vxs_status warn_unidentified(const vxs_context *context, vxs_task *t, const char *name,
+                                    const char *level, size_t with, vxs_error *err)
+{
+    return vxs_task_warn(context, t, err,
+                         "%s%zu subject%s with '%s' in '%s' %s weight 0 in '%s': that level has no "
+                         "coefficient; predictions use the mean coefficient of the other levels",
+                         with > 1 ? "all " : "the ", with, vxs_plural(with), level, name,
+                         with > 1 ? "have" : "has", t->settings.weights);
+}
+
+/* Numbers the levels of which a subject has a weight, or those of which none has. */
+static vxs_status add_levels_of(const vxs_context *context, vxs_task *t, vxs_categorical *f,
+                                const vxs_covariate *c, bool used, vxs_error *err)
+{
+    const char *name = vxs_table_header(t->cohort->people, c->column);
+    vxs_status status = VXS_OK;
     for (size_t k = 0; k < c->count && !status; k++) {
-        size_t with = 0;
-        for (size_t i = 0; i < t->n; i++)
-            if (strcmp(vxs_table_cell(table, t->rows[i], c->column), c->levels[k].text) == 0) {
-                f->level[i] = f->levels;
-                with++;
-            }
-        if (with == 0)
+        const char *level = c->levels[k].text;
+        occurrence o = count_level(t, c->column, level);
+        if (o.with == 0 || (o.used > 0) != used)
             continue;
-        status = note_level(t, name, c->levels[k].text, err);
-        if (!status && f->levels > 0)
-            status = name_free(t, name, c->levels[k].text, err);
-        for (size_t i = 0; i < t->n && !status && f->levels > 0; i++)
-            t->covariates[(t->covariate_count - 1) * t->n + i] = f->level[i] == f->levels;
+        for (size_t i = 0; i < t->n; i++)
+            if (has_level(t, i, c->column, level))
+                f->level[i] = f->levels;
+        status = used ? add_identified(t, f, name, level, err)
+                      : warn_unidentified(context, t, name, level, o.with, err);
         f->levels++;
     }
     return status;
+}
+
+static vxs_status add_levels(const vxs_context *context, vxs_task *t, const vxs_covariate *c,
+                             vxs_error *err)
+{
+    vxs_status status = note_factor(t, c->column, err);
+    vxs_categorical *f = status ? NULL : &t->factors[t->factor_count - 1];
+    for (size_t i = 0; f && i < t->n; i++)
+        f->level[i] = SIZE_MAX;
+    if (!status)
+        status = add_levels_of(context, t, f, c, true, err);
+    return status ? status : add_levels_of(context, t, f, c, false, err);
 }
 
 vxs_status vxs_check_offset(const char *name, const double *values, size_t n, double least,
@@ -167,12 +219,13 @@ vxs_status vxs_check_offset(const char *name, const double *values, size_t n, do
  * lengths (l1_quadratic.c), treat it as linearly dependent and drop it. */
 #define LEAST_SPREAD 1e-5
 
-static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *err)
+static vxs_status add_columns(const vxs_context *context, vxs_task *t, const vxs_covariate *c,
+                              vxs_error *err)
 {
     const vxs_table *table = t->cohort->people;
     const char *name = vxs_table_header(table, c->column);
     if (!c->numeric)
-        return add_levels(t, c, name, err);
+        return add_levels(context, t, c, err);
     vxs_status status = name_free(t, name, NULL, err);
     double *values = status ? NULL : t->covariates + (t->covariate_count - 1) * t->n;
     for (size_t i = 0; i < t->n && !status; i++)
@@ -180,7 +233,8 @@ static vxs_status add_columns(vxs_task *t, const vxs_covariate *c, vxs_error *er
     return status ? status : vxs_check_offset(name, values, t->n, LEAST_SPREAD, err);
 }
 
-vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_error *err)
+vxs_status vxs_covariates_read(const vxs_context *context, const vxs_covariates *list, vxs_task *t,
+                               vxs_error *err)
 {
     vxs_status status = VXS_OK;
     if (!t->settings.no_intercept) {
@@ -189,7 +243,7 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
             t->covariates[i] = 1;
     }
     for (size_t k = 0; k < list->count && !status; k++)
-        status = add_columns(t, &list->each[k], err);
+        status = add_columns(context, t, &list->each[k], err);
     return status;
 }
 
@@ -199,26 +253,45 @@ vxs_status vxs_covariates_read(const vxs_covariates *list, vxs_task *t, vxs_erro
  * of two factors that sum to the intercept. */
 #define EXACT 1e-12
 
-/* A covariate that is a linear combination of others up to float32 rounding has no effect. */
-vxs_status vxs_covariates_warn(const vxs_context *context, const vxs_task *t, vxs_error *err)
+/* How column k of the covariates, 0 where a subject has weight 0, joins an orthonormal basis. */
+typedef enum { JOINS, NEARLY_DEPENDENT, DEPENDENT } joining;
+
+static joining join(const vxs_task *t, size_t k, bool weighted, double *basis, size_t *rank)
 {
-    size_t n = t->n, rank = 0;
-    double *basis = vxs_alloc(n, (t->covariate_count + 1) * sizeof(*basis), err);
-    if (!basis)
-        return VXS_FAILED;
-    for (size_t k = 0; k < t->covariate_count; k++) {
-        double *v = basis + rank * n, length = cblas_dnrm2((int)n, t->covariates + k * n, 1);
-        memcpy(v, t->covariates + k * n, n * sizeof(*v));
-        if (vxs_gram_schmidt_append(basis, n, rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
-            rank++;
-        else if (cblas_dnrm2((int)n, v, 1) > EXACT * length)
+    size_t n = t->n;
+    double *v = basis + *rank * n;
+    for (size_t i = 0; i < n; i++)
+        v[i] = !weighted || vxs_task_weight(t, i) > 0 ? t->covariates[k * n + i] : 0;
+    double length = cblas_dnrm2((int)n, v, 1);
+    if (length > 0 && vxs_gram_schmidt_append(basis, n, *rank, VXS_INDEPENDENT_COVARIATE, 0, NULL))
+        return (*rank)++, JOINS;
+    return cblas_dnrm2((int)n, v, 1) > EXACT * length ? NEARLY_DEPENDENT : DEPENDENT;
+}
+
+/* A covariate that is a linear combination of others up to float32 rounding has no effect, nor has
+ * one that only subjects of weight 0 tell from the others. */
+vxs_status vxs_covariates_warn(const vxs_context *context, vxs_task *t, vxs_error *err)
+{
+    size_t rank = 0, weighted_rank = 0, width = t->covariate_count + 1;
+    double *basis = vxs_alloc(2 * t->n, width * sizeof(*basis), err);
+    vxs_status status = basis ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < t->covariate_count && !status; k++) {
+        joining all = join(t, k, false, basis, &rank),
+                used = join(t, k, true, basis + width * t->n, &weighted_rank);
+        if (used == NEARLY_DEPENDENT)
             vxs_log(context, VXS_LOG_WARNING,
                     "covariate '%s' equals a combination of the covariates before it to 7 digits "
                     "and adds nothing to the model",
                     t->covariate_names[k]);
+        else if (used == DEPENDENT && all == JOINS)
+            status = vxs_task_warn(context, t, err,
+                                   "covariate '%s' differs from a combination of the covariates "
+                                   "before it only in subjects with weight 0 in '%s': it adds "
+                                   "nothing to the model",
+                                   t->covariate_names[k], t->settings.weights);
     }
     free(basis);
-    return VXS_OK;
+    return status;
 }
 
 /* ---- Levels that were never seen ------------------------------------------------------------- */
@@ -228,7 +301,7 @@ static void average_levels(const vxs_task *t, const vxs_categorical *f, const bo
                            const size_t *train, size_t train_count, const size_t *test,
                            size_t test_count, double *columns)
 {
-    for (size_t k = f->first; k + 1 < f->first + f->levels; k++) {
+    for (size_t k = f->first; k + 1 < f->first + f->identified; k++) {
         double sum = 0, total = 0;
         for (size_t i = 0; i < train_count; i++) {
             sum += vxs_task_weight(t, train[i]) * t->covariates[k * t->n + train[i]];
@@ -253,7 +326,7 @@ vxs_status vxs_covariates_of(const vxs_task *t, const size_t *train, size_t trai
         const vxs_categorical *f = &t->factors[j];
         memset(seen, 0, f->levels * sizeof(*seen));
         for (size_t i = 0; i < train_count; i++)
-            seen[f->level[train[i]]] = true;
+            seen[f->level[train[i]]] |= vxs_task_weight(t, train[i]) > 0;
         average_levels(t, f, seen, train, train_count, test, test_count, columns);
     }
     free(seen);
@@ -270,10 +343,10 @@ vxs_status vxs_covariates_unseen(const vxs_task *t, const size_t *fold, size_t n
         const vxs_categorical *f = &t->factors[j];
         memset(seen, 0, f->levels * sizeof(*seen));
         for (size_t i = 0; i < t->n; i++)
-            if (fold[i] != number)
+            if (fold[i] != number && vxs_task_weight(t, i) > 0)
                 seen[f->level[i]] = true;
         for (size_t i = 0; i < t->n && !status; i++)
-            if (!seen[f->level[i]])
+            if (fold[i] == number && !seen[f->level[i]])
                 status = vxs_unseen_add(list, vxs_table_header(table, f->column),
                                         vxs_table_cell(table, t->rows[i], f->column), i, err);
     }

@@ -28,7 +28,8 @@ void vxs_task_release_structure(vxs_task *task);
 /* Design over all features of a cohort, unscaled. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
-/* Class weights "auto": balanced if one class is more than 1.5 times as large as another. */
+/* Class weights "auto": balanced if the subject weights of one class sum to more than 1.5 times
+ * those of another. */
 void vxs_task_settle_weights(const vxs_context *context, vxs_task *task);
 /* Balances the loss weights u: each value of y gets the same total weight, and the sum of u stays.
  */
@@ -119,6 +120,9 @@ void vxs_tuning_grid_release(vxs_tuning_grid *tuning);
  * setting. */
 VXS_MUST_CHECK vxs_status vxs_task_threshold(const vxs_task *task, const size_t *which, size_t n,
                                              double *threshold, vxs_error *err);
+/* Warns of a given threshold that is far below the spread of the target. */
+VXS_MUST_CHECK vxs_status vxs_task_warn_threshold(const vxs_context *context, vxs_task *task,
+                                                  vxs_error *err);
 /* covariates_only.c: fits score = columns x b, a model without features; sets whether the gap
  * reached the tolerance, unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count,

@@ -4,6 +4,7 @@
 #include "model/model.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,13 @@ vxs_status vxs_task_allocate_output(vxs_task *t, vxs_error *err)
 
 void vxs_task_settle_weights(const vxs_context *context, vxs_task *t)
 {
-    size_t least = t->n, most = 0;
+    double least = INFINITY, most = 0; /* a weight of 2 counts a subject twice */
     for (size_t k = 0; k < t->class_count; k++) {
-        size_t count = 0;
+        double size = 0;
         for (size_t i = 0; i < t->n; i++)
-            count += t->score[i] == (double)k;
-        least = count < least ? count : least;
-        most = count > most ? count : most;
+            size += t->score[i] == (double)k ? vxs_task_weight(t, i) : 0;
+        least = fmin(least, size);
+        most = fmax(most, size);
     }
     bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
     if (t->settings.class_weights != VXS_CLASS_WEIGHTS_AUTO)

@@ -44,8 +44,8 @@ const vxs_param vxs_task_params[] = {
                          "alone."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
                    "weight classes by inverse frequency", .head = VXS_HEAD_DATA,
-                   .more = "auto: balanced if the largest class exceeds the smallest by more than "
-                           "50 %, else none."),
+                   .more = "auto: balanced if the largest class (sum of --subject-weights) "
+                           "exceeds the smallest by more than 50 %, else none."),
     VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "columns to adjust for, such as age,sex,site",
                  .head = VXS_HEAD_COVARIATES, .usual = true),
     VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
@@ -544,10 +544,10 @@ static vxs_status read_subjects(maker *m, vxs_error *err)
     if (!status)
         status = check_covariates(m, err);
     if (!status)
-        status = vxs_covariates_read(&m->covariates, m->task, err);
+        status = read_weights(m, err);
     if (!status)
-        status = vxs_covariates_warn(m->context, m->task, err);
-    return status ? status : read_weights(m, err);
+        status = vxs_covariates_read(m->context, &m->covariates, m->task, err);
+    return status ? status : vxs_covariates_warn(m->context, m->task, err);
 }
 
 static vxs_status complete(maker *m, vxs_error *err)
@@ -556,6 +556,8 @@ static vxs_status complete(maker *m, vxs_error *err)
     vxs_status status = vxs_task_order_classes(t, err);
     if (!status)
         status = vxs_task_threshold(t, NULL, t->n, &t->threshold, err);
+    if (!status)
+        status = vxs_task_warn_threshold(m->context, t, err);
     if (!status)
         status = vxs_task_check_classes(t, err);
     if (!status)

@@ -87,3 +87,12 @@ for seed in 0 1 2 3 4 5 6 7; do
     voxsift check-model m$seed near$seed -q > /dev/null 2>&1 || wrong=$((wrong + 1))
 done
 same "certificates that do not hold" "$wrong" 0
+
+# Thresholds far below the spread of the target are continued from larger ones, and warned of.
+for threshold in 1e-3 1e-6; do
+    run voxsift fit c --target score --loss huber --huber-threshold $threshold --confounds far -q -o small --force
+    same "a threshold of $threshold" "$code" 0
+    holds "is warned of" "is far below the spread of 'score'" "$work/err"
+    run voxsift check-model small c -q
+    same "and its certificate holds" "$code" 0
+done

@@ -54,5 +54,30 @@ run voxsift cohort --npy x.npy --rows many.tsv --person participant_id -q -o man
 run voxsift cv many --target y --group many --folds group --nlambda 3 --bootstraps 100 -o g
 same "30 groups" "$code" 0
 holds "with 20 inner folds" "20 inner folds: several of many held out in each" "$work/err"
+# A site whose subjects all have weight 0: its level has no coefficient, in every command, and predict says so.
+"$PYTHON" -c "
+lines = open('who.tsv').read().splitlines()
+with open('light.tsv', 'w') as f:
+    f.write(lines[0] + '\tw\tv\tflag\n')
+    for line in lines[1:]:
+        site = line.split('\t')[1]
+        f.write(f'{line}\t{int(site != \"B\")}\t{int(site != \"A\")}\t{int(site == \"B\")}\n')"
+run voxsift cohort --npy x.npy --rows light.tsv --person participant_id -q -o light
+for command in "cv --bootstraps 100 --nlambda 3" fit "permute --permutations 2 --nlambda 3" "stability --pairs 2"; do
+    run voxsift $command light --target y --confounds age,site --subject-weights w -q -o z --force
+    same "$command" "$code" 0
+    holds "$command names the level" "all 20 subjects with 'B' in 'site' have weight 0 in 'w'" "$work/err"
+done
+run voxsift cv light --target y --confounds age,site --subject-weights w --bootstraps 100 --nlambda 3 -q -o zc
+holds "and so does cv.json" '"level": "B"' zc/cv.json
+for weights in w v; do # a level, and the reference level
+    run voxsift fit light --target y --confounds age,site --subject-weights $weights -q -o zm-$weights
+    run voxsift check-model zm-$weights light -q
+    same "its certificate" "$code" 0
+    run voxsift predict zm-$weights light --training-too
+    holds "predict names the level" "no training subject has '$(test $weights = w && echo B || echo A)' in 'site'" "$work/err"
+done
+run voxsift fit light --target y --confounds age,flag --subject-weights w -q -o zf
+holds "a number that only these subjects have" "covariate 'flag' differs from a combination" "$work/err"
 rm -rf ./*
 nothing_left "identified"

@@ -163,22 +163,6 @@ static void look_at_first_scan(vxs_lasso *l)
     l->median = count > 0 ? (sizes[(count - 1) / 2] + sizes[count / 2]) / 2 : 0;
 }
 
-/* Continuation in the threshold of the loss. */
-static vxs_status ease(vxs_lasso *l, vxs_error *err)
-{
-    vxs_problem eased = l->problem;
-    vxs_state state;
-    vxs_status status = VXS_OK;
-    double threshold = 0;
-    while (!status && (threshold = vxs_loss_eased(&l->problem.loss, NULL, threshold)) > 0) {
-        eased.loss.threshold = threshold;
-        l->set.problem = &eased;
-        status = vxs_working_set_solve(&l->set, 1, 0, l->theta, &state, err);
-    }
-    l->set.problem = &l->problem;
-    return status;
-}
-
 /* The empty model: covariates only. */
 static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
 {
@@ -187,9 +171,9 @@ static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
     l->set.context = l->context;
     l->set.inner = VXS_INNER_EXACT; /* few variables */
     if (!status)
-        status = ease(l, err);
+        status = vxs_working_set_ease(&l->set, 1, NULL, l->theta, err);
     if (!status)
-        status = vxs_working_set_solve(&l->set, 1, 0, l->theta, &state, err);
+        status = vxs_working_set_solve_once(&l->set, 1, 0, l->theta, &state, err);
     if (status)
         return status;
     l->set.inner = l->settings.saif.inner;

@@ -488,8 +488,8 @@ static bool projects(const vxs_working_set *a)
     return a->inner == VXS_INNER_AUTO && a->laplacian.p > 0 && a->count > VXS_PROJECTED;
 }
 
-vxs_status vxs_working_set_solve(vxs_working_set *a, double lambda, double target, double *theta,
-                                 vxs_state *state, vxs_error *err)
+vxs_status vxs_working_set_solve_once(vxs_working_set *a, double lambda, double target,
+                                      double *theta, vxs_state *state, vxs_error *err)
 {
     double *room = vxs_resize(NULL, 2 * (a->q + a->count) + 1, sizeof(*room), err);
     vxs_status status = room ? VXS_OK : VXS_FAILED;

@@ -85,6 +85,14 @@ VXS_MUST_CHECK vxs_status vxs_working_set_add(vxs_working_set *active, const siz
 /* Keeps the features whose flag is set; removes the predictions of the others. */
 void vxs_working_set_keep(vxs_working_set *active, const bool *keep);
 /* Until the gap on the set is at most `target` or stalls. Writes theta. */
+VXS_MUST_CHECK vxs_status vxs_working_set_solve_once(vxs_working_set *active, double lambda,
+                                                     double target, double *theta, vxs_state *state,
+                                                     vxs_error *err);
+/* eased.c: at falling thresholds of the loss, if it has one, from that of the largest residual of
+ * predictions z (NULL: 0). Writes theta. */
+VXS_MUST_CHECK vxs_status vxs_working_set_ease(vxs_working_set *active, double lambda,
+                                               const double *z, double *theta, vxs_error *err);
+/* As solve_once, and again after falling thresholds if the gap stalled above `target`. */
 VXS_MUST_CHECK vxs_status vxs_working_set_solve(vxs_working_set *active, double lambda,
                                                 double target, double *theta, vxs_state *state,
                                                 vxs_error *err);
