@@ -61,6 +61,15 @@ typedef struct {
 } vxs_budget;
 extern const vxs_penalty_kind vxs_budget_penalty;
 
+/* Sum over groups of |v_g|, v_g the weights of the columns of feature block g; weights of features
+ * are sums over the groups that they are in. */
+typedef struct {
+    vxs_penalty penalty;
+    vxs_blocks *blocks; /* of groups */
+} vxs_grouped;
+extern const vxs_penalty_kind vxs_grouped_penalty;
+vxs_grouped vxs_grouped_by(vxs_blocks *blocks);
+
 /* ---- Quadratics: added to the objective, not multiplied by lambda ---------------------------- */
 
 typedef struct vxs_quadratic_kind vxs_quadratic_kind;

@@ -173,6 +173,7 @@ typedef struct {
     double debias;    /* C of the refit; 0: none */
     const char *groups;
     bool by_size; /* divides columns of a group by the square root of its size */
+    bool equal;   /* group lasso: does not */
     int map;
     double gamma, constant; /* of poly2 */
     const char *bandwidth;  /* of gauss: a number */
@@ -207,6 +208,7 @@ typedef struct {
 enum {
     VXS_METHOD_LASSO,
     VXS_METHOD_GRAPHNET,
+    VXS_METHOD_GROUP_LASSO,
     VXS_METHOD_FUSED,
     VXS_METHOD_SKFS,
     VXS_METHOD_HSIC,

@@ -16,7 +16,7 @@ static const vxs_example examples[] = {
 
 static bool holds(const vxs_output_fit *o, const vxs_certificate *found)
 {
-    return vxs_certificate_holds(&o->fit.certificate, found, o->fit.selected);
+    return vxs_certificate_holds(&o->fit.certificate, found, vxs_iterated_selection(&o->fit));
 }
 
 static bool all_hold(const vxs_model *m, const vxs_certificate *found)
@@ -77,7 +77,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
                 holds(&m->outputs[k], &found[k]) ? "holds" : "does NOT hold", found[k].primal,
                 stored->primal, found[k].dual, stored->dual, found[k].gap);
         size_t unidentified = found[k].unidentified;
-        if (m->outputs[k].fit.selected)
+        if (vxs_iterated_selection(&m->outputs[k].fit))
             fprintf(out, "over all possible selections\n");
         else
             fprintf(out, "tolerance %.2g\n", stored->tol);

@@ -111,8 +111,10 @@ static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
     fputc('\n', out);
 }
 
-static void print_weights(FILE *out, const vxs_model *m, const vxs_certificate *c)
+static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
+    const vxs_certificate *c = &o->fit.certificate;
+    const vxs_selected *s = o->fit.selected;
     if (c->nonzero == 0)
         fprintf(out, "  no feature has a nonzero weight: the model is empty at this lambda\n");
     else if (c->fused_regions > 0 && m->loss == &vxs_multinomial_loss)
@@ -123,6 +125,9 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_certificate *
     else if (c->fused_regions > 0)
         fprintf(out, "  %zu of %zu features have a nonzero weight, in %zu fused region%s\n",
                 c->nonzero, m->p, c->fused_regions, vxs_plural(c->fused_regions));
+    else if (s)
+        fprintf(out, "  %zu of %zu features have a nonzero weight, in %zu %s\n", c->nonzero, m->p,
+                s->count, vxs_block_name(m, s->count));
     else
         fprintf(out, "  %zu of %zu features have a nonzero weight\n", c->nonzero, m->p);
 }
@@ -135,18 +140,19 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
         fprintf(out, "  all %zu classes at once:\n", m->output_count);
     else if (m->output_count > 1)
         fprintf(out, "  %s against the rest:\n", o->name);
-    if (o->fit.selected) {
+    if (vxs_iterated_selection(&o->fit)) {
         print_selected(out, m, o);
     } else {
         print_lambda(out, c, folds);
-        print_weights(out, m, c);
+        print_weights(out, m, o);
     }
     fprintf(out,
             "  optimality certificate: relative duality gap %.2g%s (primal %.10g, dual %.10g)\n",
             c->gap, c->converged ? "" : ", ABOVE the tolerance", c->primal, c->dual);
     fprintf(out, "  %.2f passes over the data, %s s, %llu iteration%s%s\n", c->passes,
             vxs_short_text(c->seconds, seconds), (unsigned long long)c->iterations,
-            vxs_plural((size_t)c->iterations), o->fit.selected ? " of the subproblems" : "");
+            vxs_plural((size_t)c->iterations),
+            vxs_iterated_selection(&o->fit) ? " of the subproblems" : "");
 }
 
 /* Prints the meaning of the sign of weights. */
@@ -185,7 +191,8 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
 /* The gap that the solver controls: with iterations, that of the restricted problem. */
 static double gap_of(const vxs_solution *fit)
 {
-    return fit->selected ? fit->selected->restricted_gap : fit->certificate.gap;
+    const vxs_selected *s = vxs_iterated_selection(fit);
+    return s ? s->restricted_gap : fit->certificate.gap;
 }
 
 #define LARGE_PRODUCT 1e12 /* with weights of 1, steps of the solver vanish in double precision */

@@ -34,13 +34,14 @@ typedef struct {
 static void keep_worst(printer *p, const vxs_solution *fit)
 {
     const vxs_certificate *c = &fit->certificate;
-    double gap = fit->selected ? fit->selected->restricted_gap : c->gap;
+    const vxs_selected *s = vxs_iterated_selection(fit);
+    double gap = s ? s->restricted_gap : c->gap;
     if (c->converged || (p->found && gap <= p->gap))
         return;
     p->found = true;
     p->gap = gap;
     p->worst = *c;
-    p->iterations = fit->selected ? fit->selected->iterations : 0;
+    p->iterations = s ? s->iterations : 0;
 }
 
 static vxs_status check_convergence(const printer *p, vxs_error *err)
@@ -91,7 +92,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         return VXS_OK;
     if (number == 0 && vxs_task_problems(p->task) > 1)
         fprintf(out, "# %s against the rest\n", p->name);
-    if (o->fit.selected) {
+    if (vxs_iterated_selection(&o->fit)) {
         print_iterations(p, number, o);
         return VXS_OK;
     }

@@ -70,7 +70,7 @@ static void print_pieces(FILE *out, const vxs_model *m, size_t k)
 static void print_output(FILE *out, const vxs_model *m, size_t k)
 {
     const vxs_certificate *c = &m->outputs[k].fit.certificate;
-    if (m->outputs[k].fit.selected) {
+    if (vxs_iterated_selection(&m->outputs[k].fit)) {
         print_selected(out, m, &m->outputs[k]);
         return;
     }

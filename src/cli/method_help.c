@@ -40,6 +40,22 @@ static const page pages[] = {
                                         "--laplacian, the larger and "
                                         "flatter the blobs.",
                               .cost = "Up to several times that of the lasso." },
+    [VXS_METHOD_GROUP_LASSO] = { .map = "whole regions or patches",
+                                 .use = "regions of an atlas to report",
+                                 .when = "Use it where whole regions, patches or other groups "
+                                         "should be selected or left out, each voxel in them "
+                                         "with a weight of its own.",
+                                 .problem = "Minimize sum of losses + lambda sum over groups "
+                                            "root(m_g) ||w_g||_2 over weights w of standardized "
+                                            "features, m_g the size of a group; where groups "
+                                            "overlap, w is the sum of weights of each group "
+                                            "(latent group lasso).",
+                                 .example = "voxsift fit pet --target diagnosis --method "
+                                            "group-lasso --groups atlas:aal -o regions",
+                                 .result = "selected.tsv lists the groups with the norm of their "
+                                           "weights, weights.nii.gz holds the weights. Features "
+                                           "in no group have none.",
+                                 .cost = "Several times that of the lasso." },
     [VXS_METHOD_FUSED] = { .map = "flat regions with edges",
                            .use = "regions to read and report",
                            .when = "Use it to find regions whose voxels share one weight, with "

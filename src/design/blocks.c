@@ -54,6 +54,11 @@ size_t vxs_blocks_count(const vxs_blocks *blocks)
     return blocks->count;
 }
 
+bool vxs_blocks_are_groups(const vxs_blocks *blocks)
+{
+    return blocks->kind->scores != NULL;
+}
+
 size_t vxs_blocks_width(const vxs_blocks *blocks, size_t index)
 {
     return blocks->kind->width ? blocks->kind->width(blocks, index)
@@ -109,6 +114,16 @@ vxs_status vxs_blocks_best(vxs_blocks *blocks, const double *v, size_t most, vxs
     }
     vxs_top_release(&top);
     return status;
+}
+
+void vxs_blocks_scores(vxs_blocks *blocks, const double *v, const bool *requested, double *scores)
+{
+    blocks->kind->scores(blocks, v, requested, scores);
+}
+
+void vxs_blocks_norms(const vxs_blocks *blocks, double *norms)
+{
+    blocks->kind->norms(blocks, norms);
 }
 
 vxs_blocks_work vxs_blocks_get_work(const vxs_blocks *blocks)

@@ -14,6 +14,9 @@ typedef struct {
     /* NULL: 0 and 1 */
     void (*range)(const vxs_blocks *blocks, size_t feature, double *low, double *high);
     vxs_status (*best)(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_error *err);
+    /* NULL: not for these blocks */
+    void (*scores)(vxs_blocks *blocks, const double *v, const bool *requested, double *scores);
+    void (*norms)(const vxs_blocks *blocks, double *norms);
     void (*release)(vxs_blocks *blocks); /* NULL: no fields of its own */
 } vxs_blocks_kind;
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #define BLOCK 4096 /* groups per parallel loop */
+#define MANY  2    /* this part of all columns is as fast to read as all */
 
 typedef struct {
     double bound;
@@ -32,6 +33,8 @@ typedef struct {
     heap_entry *heap;
     size_t heap_count;
     double *scores; /* without tree: a block of scores */
+    size_t *listed; /* p: columns of requested groups */
+    double *some;   /* p: their sums */
 } group_blocks;
 
 static size_t size_of(const vxs_groups *groups, size_t g)
@@ -142,6 +145,44 @@ static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_er
     return vxs_check_interrupted(&blocks->context, err);
 }
 
+/* ---- Some groups ----------------------------------------------------------------------------- */
+
+static void scores(vxs_blocks *blocks, const double *v, const bool *requested, double *scores)
+{
+    group_blocks *w = (group_blocks *)blocks;
+    const vxs_groups *g = w->groups;
+    size_t count = 0;
+    for (size_t j = 0; j < blocks->p; j++)
+        blocks->sums[j] = NAN;
+    for (size_t k = 0; k < g->count; k++)
+        for (size_t e = g->begin[k]; e < g->end[k] && requested[k]; e++)
+            if (isnan(blocks->sums[g->member[e]])) {
+                blocks->sums[g->member[e]] = 0;
+                w->listed[count++] = g->member[e];
+            }
+    if (MANY * count > blocks->p)
+        vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    else
+        vxs_design_scan_some(blocks->design, w->listed, count, v, w->some);
+    for (size_t k = 0; k < count && MANY * count <= blocks->p; k++)
+        blocks->sums[w->listed[k]] = w->some[k];
+    for (size_t k = 0; k < g->count; k++)
+        if (requested[k])
+            scores[k] = score_of(w, k, sum_squares(w, k));
+}
+
+static void norms(const vxs_blocks *blocks, double *norms)
+{
+    const group_blocks *w = (const group_blocks *)blocks;
+    const double *of_columns = vxs_design_norms(blocks->design);
+    for (size_t k = 0; k < w->groups->count; k++) {
+        double square = 0;
+        for (size_t e = w->groups->begin[k]; e < w->groups->end[k]; e++)
+            square += of_columns[w->groups->member[e]] * of_columns[w->groups->member[e]];
+        norms[k] = sqrt(score_of(w, k, square));
+    }
+}
+
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 static size_t width(const vxs_blocks *blocks, size_t index)
@@ -174,6 +215,8 @@ static void release(vxs_blocks *blocks)
     free(w->least);
     free(w->heap);
     free(w->scores);
+    free(w->listed);
+    free(w->some);
 }
 
 static const vxs_blocks_kind kind = {
@@ -181,6 +224,8 @@ static const vxs_blocks_kind kind = {
     .feature = feature,
     .fetch = fetch,
     .best = best,
+    .scores = scores,
+    .norms = norms,
     .release = release,
 };
 
@@ -310,6 +355,10 @@ vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
     status = vxs_blocks_init(&result->blocks, &kind, context, design, &none, groups->count, err);
     if (!status)
         status = vxs_blocks_allocate_sums(&result->blocks, err);
+    result->listed = status ? NULL : vxs_alloc(result->blocks.p, sizeof(*result->listed), err);
+    result->some = status ? NULL : vxs_alloc(result->blocks.p, sizeof(*result->some), err);
+    if (!status && !(result->listed && result->some))
+        status = VXS_FAILED;
     if (!status && groups->parent)
         status = build_tree(result, err);
     if (!status && groups->parent)

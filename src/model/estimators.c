@@ -62,6 +62,8 @@ static const vxs_estimator estimators[] = {
     [VXS_METHOD_HSIC] = { &vxs_kernel_encoder, vxs_prepare_pairs, squared, &vxs_hsic_words },
     [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words },
     [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words },
+    [VXS_METHOD_GROUP_LASSO] = { &vxs_block_encoder, vxs_prepare_groups, chosen,
+                                 &vxs_group_lasso_words },
     [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen, &vxs_graphnet_words },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");

@@ -21,6 +21,7 @@ vxs_prepare vxs_prepare_l1, vxs_prepare_net, vxs_prepare_differences;
 vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 /* feature_blocks.c: a budget of feature blocks; for mslr with covariates in the refit only. */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
+vxs_prepare vxs_prepare_groups; /* the same: the norms of groups */
 
 typedef struct {
     const vxs_encoder *encoder;

@@ -13,6 +13,7 @@ typedef struct {
     vxs_prepared head;
     vxs_blocks *blocks; /* feature blocks of the design */
     vxs_budget budget;
+    vxs_grouped grouped;
 } blocks;
 
 static void release_blocks(vxs_prepared *prepared)
@@ -44,17 +45,34 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, v
 
 static vxs_status make_blocks(const vxs_context *context, vxs_task *t,
                               const vxs_method_settings *settings, const vxs_feature_map *map,
-                              vxs_blocks **made, vxs_error *err)
+                              bool by_size, vxs_blocks **made, vxs_error *err)
 {
     if (!settings->blocks.groups)
         return vxs_blocks_new(context, t->design, map, made, err);
     vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
     return status ? status
-                  : vxs_blocks_of_groups(context, t->design, &t->groups, settings->blocks.by_size,
-                                         made, err);
+                  : vxs_blocks_of_groups(context, t->design, &t->groups, by_size, made, err);
 }
 
 /* Feature blocks are made once a design. */
+static vxs_status prepare(const vxs_context *context, vxs_task *t,
+                          const vxs_method_settings *settings, const vxs_feature_map *map,
+                          bool by_size, vxs_error *err)
+{
+    blocks *b = (blocks *)t->prepared;
+    if (b)
+        return VXS_OK;
+    b = vxs_alloc(1, sizeof(*b), err);
+    if (!b)
+        return VXS_FAILED;
+    b->head.release = release_blocks;
+    t->prepared = &b->head;
+    vxs_status status = make_blocks(context, t, settings, map, by_size, &b->blocks, err);
+    if (status)
+        vxs_task_unprepare(t);
+    return status;
+}
+
 vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t output,
                               const vxs_method_settings *settings, vxs_problem *problem,
                               vxs_error *err)
@@ -62,19 +80,11 @@ vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t ou
     (void)output;
     vxs_feature_map map;
     vxs_status status = read_map(settings, &map, err);
-    blocks *b = (blocks *)t->prepared;
-    if (!status && !b) {
-        b = vxs_alloc(1, sizeof(*b), err);
-        if (!b)
-            return VXS_FAILED;
-        b->head.release = release_blocks;
-        t->prepared = &b->head;
-        status = make_blocks(context, t, settings, &map, &b->blocks, err);
-        if (status)
-            vxs_task_unprepare(t);
-    }
+    if (!status)
+        status = prepare(context, t, settings, &map, settings->blocks.by_size, err);
     if (status)
         return status;
+    blocks *b = (blocks *)t->prepared;
     b->budget = (vxs_budget){ .penalty = { &vxs_budget_penalty },
                               .blocks = b->blocks,
                               .map = map,
@@ -93,6 +103,24 @@ vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t o
     if (!status)
         ((blocks *)t->prepared)->budget.only_refit = true;
     return status;
+}
+
+vxs_status vxs_prepare_groups(const vxs_context *context, vxs_task *t, size_t output,
+                              const vxs_method_settings *settings, vxs_problem *problem,
+                              vxs_error *err)
+{
+    (void)output;
+    const vxs_feature_map none = { .kind = VXS_FEATURE_MAP_NONE };
+    if (!settings->blocks.groups)
+        return vxs_fail(err, VXS_MISUSE, "method '%s' needs '--groups GROUPS', such as atlas:aal",
+                        vxs_task_method(t)->name);
+    vxs_status status = prepare(context, t, settings, &none, !settings->blocks.equal, err);
+    if (status)
+        return status;
+    blocks *b = (blocks *)t->prepared;
+    b->grouped = vxs_grouped_by(b->blocks);
+    problem->penalty = &b->grouped.penalty;
+    return VXS_OK;
 }
 
 const char *vxs_block_name(const vxs_model *m, size_t count)

@@ -62,7 +62,7 @@ const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
 
 static bool selects_blocks(const vxs_record *r)
 {
-    return r->method->path != VXS_BY_LAMBDA;
+    return r->method->path != VXS_BY_LAMBDA || r->settings.blocks.groups;
 }
 
 const vxs_path_words *vxs_record_path(const vxs_record *r)
@@ -84,6 +84,12 @@ static const char of_fused[] =
 static const char of_graphnet[] =
     "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor JE. Interpretable whole-brain "
     "prediction analysis with GraphNet. NeuroImage 72, 2013.";
+static const char of_groups[] =
+    "Yuan M, Lin Y. Model selection and estimation in regression with grouped variables. Journal "
+    "of the Royal Statistical Society B 68, 2006.";
+static const char of_latent[] =
+    "Obozinski G, Jacob L, Vert JP. Group lasso with overlaps: the latent group lasso approach. "
+    "arXiv:1110.0413, 2011.";
 static const char of_saif[] =
     "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
     "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
@@ -399,6 +405,46 @@ static const char *weigh_selection(const vxs_record *r)
                                        "and the boundaries in the map are those of the groups."
                                      : NULL;
 }
+
+/* ---- group-lasso ----------------------------------------------------------------------------- */
+
+static bool has_overlap(const char *groups)
+{
+    return strncmp(groups, "patches:", 8) == 0 || strncmp(groups, "tree:", 5) == 0;
+}
+
+static void describe_group_lasso(const vxs_record *r, vxs_prose *p)
+{
+    const char *groups = r->settings.blocks.groups ? r->settings.blocks.groups : "";
+    fprintf(p->out, "a group lasso with %s loss", r->loss_name);
+    vxs_cite(p, of_groups);
+    fprintf(p->out, " over groups of features (%s%s)", groups,
+            r->settings.blocks.equal ? ", all penalized alike"
+                                     : ", penalized by the square root of their size");
+    if (has_overlap(groups)) {
+        fputs(" in its latent form", p->out);
+        vxs_cite(p, of_latent);
+    }
+}
+
+static void solve_group_lasso(const vxs_record *r, vxs_prose *p)
+{
+    describe_gap(r, p);
+}
+
+static void list_group_lasso(const vxs_record *r, const vxs_setting_rows *rows)
+{
+    fputs(r->settings.blocks.groups ? r->settings.blocks.groups : "", begin_row(rows, "Groups"));
+    fputs(r->settings.blocks.equal ? "all alike" : "by the square root of the size",
+          begin_row(rows, "Groups are penalized"));
+}
+
+const struct vxs_method_words vxs_group_lasso_words = { .describe = describe_group_lasso,
+                                                        .solve = solve_group_lasso,
+                                                        .weigh = weigh_selection,
+                                                        .list = list_group_lasso };
+
+/* ---- fgm and mslr: settings ------------------------------------------------------------------ */
 
 static void summarize_selection(const vxs_record *r, FILE *out)
 {

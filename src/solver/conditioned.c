@@ -110,16 +110,25 @@ static void solve(const vxs_conditioned *c, const double *b, double *weights)
     }
 }
 
-vxs_status vxs_conditioned_weights(const vxs_conditioned *c, vxs_solution *solution, vxs_error *err)
+/* Replaces the coefficients by those of the covariates themselves. */
+static vxs_status convert(const vxs_conditioned *c, double **coefficients, vxs_error *err)
 {
-    if (!c || !solution->covariate_coefficients)
-        return VXS_OK;
     double *weights = vxs_alloc(c->covariates, c->outputs * sizeof(*weights), err);
     if (!weights)
         return VXS_FAILED;
     for (size_t k = 0; k < c->outputs; k++)
-        solve(c, solution->covariate_coefficients + k * c->rank, weights + k * c->covariates);
-    free(solution->covariate_coefficients);
-    solution->covariate_coefficients = weights;
+        solve(c, *coefficients + k * c->rank, weights + k * c->covariates);
+    free(*coefficients);
+    *coefficients = weights;
     return VXS_OK;
+}
+
+vxs_status vxs_conditioned_weights(const vxs_conditioned *c, vxs_solution *solution, vxs_error *err)
+{
+    if (!c || !solution->covariate_coefficients)
+        return VXS_OK;
+    vxs_status status = convert(c, &solution->covariate_coefficients, err);
+    return status || !solution->selected
+               ? status
+               : convert(c, &solution->selected->covariate_coefficients, err);
 }

@@ -2,8 +2,8 @@
 #include "solver/conditioned.h"
 #include "solver/solver.h"
 
-const char *const vxs_method_names[] = { "lasso",      "graphnet", "fused", "skfs",
-                                         "hsic-lasso", "fgm",      "mslr",  NULL };
+const char *const vxs_method_names[] = { "lasso",      "graphnet", "group-lasso", "fused", "skfs",
+                                         "hsic-lasso", "fgm",      "mslr",        NULL };
 
 const vxs_method vxs_methods[] = {
     [VXS_METHOD_LASSO] = { .name = "lasso",
@@ -24,6 +24,17 @@ const vxs_method vxs_methods[] = {
                               .graph = VXS_GRAPH_OPTIONAL,
                               .standardize = VXS_STANDARDIZE_UNIT,
                               .kind = &vxs_lasso_kind },
+    [VXS_METHOD_GROUP_LASSO] = { .name = "group-lasso",
+                                 .summary = "few regions or other groups of voxels, each selected "
+                                            "as a whole",
+                                 .source = "Yuan M, Lin Y. Model selection and estimation in "
+                                           "regression with grouped variables. JRSS B 68, 2006; "
+                                           "Obozinski G, Jacob L, Vert JP. Group lasso with "
+                                           "overlaps: the latent group lasso approach. "
+                                           "arXiv:1110.0413, 2011",
+                                 .params = vxs_group_lasso_params,
+                                 .standardize = VXS_STANDARDIZE_UNIT,
+                                 .kind = &vxs_group_lasso_kind },
     [VXS_METHOD_FUSED] = { .name = "fused",
                            .summary = "few fused regions of equal weight along the edges of a "
                                       "graph (total variation)",

@@ -28,6 +28,8 @@ static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *me
         return method->kind->accepts(s);
     if (vxs_as_budget(q->penalty))
         return vxs_fgm_kind.accepts(NULL);
+    if (vxs_as_grouped(q->penalty))
+        return vxs_group_lasso_kind.accepts(NULL);
     if (vxs_as_fused(q->penalty) || vxs_as_generalized(q->penalty))
         return vxs_fused_kind.accepts(NULL);
     return q->loss.kind == &vxs_hinge_loss ? vxs_skfs_kind.accepts(NULL) : &plain;

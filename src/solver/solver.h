@@ -62,11 +62,11 @@ bool vxs_gap_bounds(double gap, double tol);
 VXS_MUST_CHECK vxs_status vxs_solution_check_finite(vxs_solution *solution, size_t covariate_count,
                                                     vxs_error *err);
 extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
-    vxs_fgm_kind, vxs_mslr_kind;
+    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind;
 /* Solvers of the fused and the generalized lasso, chosen by fused.c. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
-    vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[];
+    vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[], vxs_group_lasso_params[];
 
 /* Unpenalized columns other than covariates (linalg/gram_schmidt.h): sums over components. */
 #define VXS_INDEPENDENT 1e-10
@@ -115,6 +115,16 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                        "solver on the working set", .head = VXS_HEAD_RESEARCH,                     \
                        .more = "exact: active-set and Newton steps with a Cholesky factor; "       \
                                "descent: coordinate descent.")
+
+#define VXS_GROUPS_ROW                                                                             \
+    VXS_TEXT_ROW("groups", "GROUPS", VXS_AT(blocks.groups),                                        \
+                 "select groups of features: atlas:NAME, file:TABLE, patches:MM, tree:octree "     \
+                 "or tree:TABLE",                                                                  \
+                 .head = VXS_HEAD_MODEL, .usual = true,                                            \
+                 .more = "atlas: its regions; file: columns group and feature; patches: a "        \
+                         "sphere around every voxel, which overlap; tree:octree: cells of "        \
+                         "the grid, halved down to voxels; tree:TABLE: columns feature and "       \
+                         "path, such as brain/left/frontal.")
 
 #define VXS_KERNEL_WIDTH_ROW                                                                       \
     VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \

@@ -443,6 +443,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
         return vxs_check_hinge(problem, solution, certificate, err);
     if (vxs_as_budget(problem->penalty))
         return vxs_check_budget(problem, solution, certificate, err);
+    if (vxs_as_grouped(problem->penalty))
+        return vxs_check_groups(problem, solution, certificate, err);
     *certificate = (vxs_certificate){ .lambda = 0 };
     status = vxs_design_measure(problem->design, err);
     if (!status)

@@ -9,8 +9,8 @@
 VXS_MUST_CHECK vxs_status vxs_solution_check(const vxs_problem *problem,
                                              const vxs_solution *solution, vxs_error *err);
 
-/* True if the columns of a selection are those of the problem's feature blocks. */
-bool vxs_selected_matches(const vxs_problem *problem, const vxs_selected *selected);
+/* True if the columns of a selection are those of the feature blocks. */
+bool vxs_selected_matches(const vxs_blocks *blocks, const vxs_selected *selected);
 
 /* check_hinge.c */
 VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_solution *solution,
@@ -18,6 +18,10 @@ VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_
 
 /* check_budget.c */
 VXS_MUST_CHECK vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
+                                           vxs_certificate *certificate, vxs_error *err);
+
+/* check_groups.c */
+VXS_MUST_CHECK vxs_status vxs_check_groups(const vxs_problem *problem, const vxs_solution *solution,
                                            vxs_certificate *certificate, vxs_error *err);
 
 /* ---- Losses: check_loss.c -------------------------------------------------------------------- */

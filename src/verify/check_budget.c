@@ -343,7 +343,7 @@ vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solu
                  .count = vxs_blocks_count(penalty->blocks) };
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected || !vxs_selected_matches(problem, c.selected) ||
+    if (!c.selected || !vxs_selected_matches(penalty->blocks, c.selected) ||
         (c.selected->alpha && c.selected->alpha_count != c.n))
         return VXS_OK; /* no bound */
     c.budget = penalty->budget < c.count ? penalty->budget : c.count;

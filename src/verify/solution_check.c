@@ -20,9 +20,8 @@ static vxs_status check_index(const size_t *index, const double *weight, size_t 
 }
 
 /* True if the columns are those of the blocks. */
-bool vxs_selected_matches(const vxs_problem *q, const vxs_selected *s)
+bool vxs_selected_matches(const vxs_blocks *units, const vxs_selected *s)
 {
-    vxs_blocks *units = vxs_as_budget(q->penalty)->blocks;
     size_t count = vxs_blocks_count(units);
     bool fits = s->start[0] == 0;
     for (size_t k = 0; k < s->count && fits; k++)

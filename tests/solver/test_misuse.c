@@ -11,6 +11,9 @@ typedef struct {
     vxs_blocks *units;
     vxs_graph chain;
     vxs_analysis trend;
+    vxs_groups groups;
+    vxs_blocks *of_groups;
+    vxs_grouped grouped;
     vxs_fused fused;
     vxs_generalized sums;
     vxs_budget budget;
@@ -26,6 +29,7 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_HSIC] = { .loss.kind = &vxs_squared_loss, .nonnegative = true },
     [VXS_METHOD_FGM] = { .loss.kind = &vxs_squared_hinge_loss },
     [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss },
+    [VXS_METHOD_GROUP_LASSO] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
 };
 
@@ -59,6 +63,15 @@ static example *make(int method)
     WORKS(vxs_blocks_new(NULL, e.design, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE },
                          &e.units, &err),
           err);
+    WORKS(vxs_groups_new(P, P / 2, P, &e.groups, &err), err);
+    for (size_t g = 0; g < P / 2; g++) {
+        e.groups.begin[g] = 2 * g;
+        e.groups.end[g] = 2 * g + 2;
+        e.groups.member[2 * g] = 2 * g;
+        e.groups.member[2 * g + 1] = 2 * g + 1;
+    }
+    WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, true, &e.of_groups, &err), err);
+    e.grouped = vxs_grouped_by(e.of_groups);
     e.problem.design = e.design;
     e.problem.loss.n = N;
     e.problem.loss.y = e.y;
@@ -74,15 +87,18 @@ static example *make(int method)
                              .budget = 2,
                              .cost = 1,
                              .only_refit = method == VXS_METHOD_MSLR };
-    e.problem.penalty = method == VXS_METHOD_FUSED ? &e.fused.penalty
-                        : e.method->path           ? &e.budget.penalty
-                                                   : &vxs_l1;
+    e.problem.penalty = method == VXS_METHOD_FUSED         ? &e.fused.penalty
+                        : method == VXS_METHOD_GROUP_LASSO ? &e.grouped.penalty
+                        : e.method->path                   ? &e.budget.penalty
+                                                           : &vxs_l1;
     return &e;
 }
 
 static void release(example *e)
 {
     vxs_blocks_free(e->units);
+    vxs_blocks_free(e->of_groups);
+    vxs_groups_release(&e->groups);
     vxs_analysis_release(&e->trend);
     vxs_graph_release(&e->chain);
     vxs_design_free(e->design);
@@ -152,6 +168,12 @@ Test(misuse, a_part_is_missing)
     e = make(VXS_METHOD_FGM);
     e->budget.blocks = NULL;
     REFUSED(e, VXS_MISUSE, "the budget has no feature blocks");
+    e = make(VXS_METHOD_GROUP_LASSO);
+    e->grouped.blocks = NULL;
+    REFUSED(e, VXS_MISUSE, "the group penalty has no groups");
+    e = make(VXS_METHOD_GROUP_LASSO);
+    e->grouped.blocks = e->units;
+    REFUSED(e, VXS_MISUSE, "a group penalty takes groups, not a feature map");
     e = make(VXS_METHOD_MSLR);
     e->problem.penalty = NULL;
     REFUSED(e, VXS_MISUSE, "method 'mslr' takes a budget of feature blocks, not an l1 penalty");

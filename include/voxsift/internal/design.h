@@ -119,6 +119,7 @@ void vxs_feature_map_columns(const vxs_feature_map *map, size_t p, size_t index,
 
 size_t vxs_blocks_rows(const vxs_blocks *blocks);
 size_t vxs_blocks_count(const vxs_blocks *blocks);
+bool vxs_blocks_are_groups(const vxs_blocks *blocks);
 size_t vxs_blocks_width(const vxs_blocks *blocks, size_t index);
 /* The feature of column k of a block, and the factor of the column; for feature maps, the first of
  * its features and 1. */
@@ -129,6 +130,10 @@ VXS_MUST_CHECK vxs_status vxs_blocks_best(vxs_blocks *blocks, const double *v, s
                                           vxs_scored *best, size_t *count, vxs_error *err);
 /* Columns of a block, as doubles: columns[k * n + i]. */
 void vxs_blocks_fetch(vxs_blocks *blocks, size_t index, double *block);
+/* Scores of the requested groups, reading their columns only; for blocks of groups. */
+void vxs_blocks_scores(vxs_blocks *blocks, const double *v, const bool *requested, double *scores);
+/* Norms of all groups: the root of the sum of squares of their columns. */
+void vxs_blocks_norms(const vxs_blocks *blocks, double *norms);
 /* hik: minimum and maximum of a feature; 0 and 1 otherwise. */
 void vxs_blocks_range(const vxs_blocks *blocks, size_t feature, double *low, double *high);
 /* Cost so far: passes over all blocks (columns of the design read, divided by their number, or

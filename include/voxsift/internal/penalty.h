@@ -48,6 +48,10 @@ static inline const vxs_budget *vxs_as_budget(const vxs_penalty *penalty)
 {
     return penalty && penalty->kind == &vxs_budget_penalty ? (const vxs_budget *)penalty : NULL;
 }
+static inline const vxs_grouped *vxs_as_grouped(const vxs_penalty *penalty)
+{
+    return penalty && penalty->kind == &vxs_grouped_penalty ? (const vxs_grouped *)penalty : NULL;
+}
 /* The weight of a quadratic of this kind, or 0. */
 static inline double vxs_quadratic_weight(const vxs_quadratic *quadratic,
                                           const vxs_quadratic_kind *kind)

@@ -9,6 +9,8 @@
 #include "voxsift/internal/penalty.h"
 #include "voxsift/solver.h"
 
+#include <math.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,6 +38,13 @@ VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err);
 /* theta and u only */
 VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);
 void vxs_bound_free(vxs_bound *bound);
+
+/* The selection of a solution by iterations, whose certificate bounds what other selections gain;
+ * NULL for the solution at a lambda, which is an optimum over all of them. */
+static inline const vxs_selected *vxs_iterated_selection(const vxs_solution *solution)
+{
+    return isnan(solution->certificate.lambda_max) ? solution->selected : NULL;
+}
 
 /* True if the relative gap is at most the relative tolerance: the one place that decides. A gap
  * that is NaN, or negative by more than rounding (1 % of the tolerance, or 1e-10), is no bound. */

@@ -23,14 +23,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
                      "stop below this relative improvement; 0: never", .head = VXS_HEAD_HYPER,     \
                      .more = "As a fraction of the objective of the empty model."),                \
-        VXS_TEXT_ROW("groups", "GROUPS", VXS_AT(blocks.groups),                                    \
-                     "select groups of features: atlas:NAME, file:TABLE, patches:MM, tree:octree " \
-                     "or tree:TABLE",                                                              \
-                     .head = VXS_HEAD_MODEL, .usual = true,                                        \
-                     .more = "atlas: its regions; file: columns group and feature; patches: a "    \
-                             "sphere around every voxel, which overlap; tree:octree: cells of "    \
-                             "the grid, halved down to voxels; tree:TABLE: columns feature and "   \
-                             "path, such as brain/left/frontal."),                                 \
+        VXS_GROUPS_ROW,                                                                            \
         VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size), "scale features by 1 / sqrt(group size)",  \
                      .head = VXS_HEAD_MODEL),                                                      \
         VXS_CHOICE_ROW("feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                          \

@@ -1,42 +1,11 @@
 /* selected_blocks.c - the solution of a cutting-plane fit: weights of the selected blocks, refitted
  * if asked for, and of their features. */
 #include "solver/cutting_plane/cutting_plane.h"
+#include "solver/feature_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void vxs_selected_free(vxs_selected *s)
-{
-    if (!s)
-        return;
-    free(s->block);
-    free(s->start);
-    free(s->weight);
-    free(s->covariate_coefficients);
-    free(s->refit_weight);
-    free(s->alpha);
-    free(s);
-}
-
-vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t covariate_count, bool retrained,
-                               vxs_error *err)
-{
-    vxs_selected *s = vxs_alloc(1, sizeof(*s), err);
-    if (!s)
-        return NULL;
-    s->count = count;
-    s->block = vxs_alloc(count, sizeof(*s->block), err);
-    s->start = vxs_alloc(count + 1, sizeof(*s->start), err);
-    s->weight = vxs_alloc(columns, sizeof(*s->weight), err);
-    s->covariate_coefficients = vxs_alloc(covariate_count, sizeof(*s->covariate_coefficients), err);
-    s->refit_weight = retrained ? vxs_alloc(columns, sizeof(*s->refit_weight), err) : NULL;
-    if (s->block && s->start && s->weight && s->covariate_coefficients &&
-        (s->refit_weight || !retrained))
-        return s;
-    vxs_selected_free(s);
-    return NULL;
-}
 
 static double block_norm(const vxs_selected *s, size_t k)
 {
@@ -162,54 +131,6 @@ static vxs_status refit(const vxs_cutting_plane *g, vxs_selected *s, double *cov
     return status;
 }
 
-/* Weights of features: sums over blocks, or with a nonlinear feature map the norm of the weights of
- * the mapped features that involve them. */
-static void feature_weights(const vxs_cutting_plane *g, const vxs_selected *s, const double *weight,
-                            double *feature)
-{
-    const vxs_feature_map *map = &g->budget.map;
-    size_t p = vxs_design_columns(g->problem.design);
-    for (size_t k = 0; k < s->count; k++) {
-        double square = 0, factor = 1;
-        for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
-            square += weight[c] * weight[c];
-            if (map->kind != VXS_FEATURE_MAP_NONE)
-                continue;
-            size_t j = vxs_blocks_feature(g->budget.blocks, s->block[k], c - s->start[k], &factor);
-            feature[j] += factor * weight[c];
-        }
-        size_t end[2];
-        if (map->kind == VXS_FEATURE_MAP_NONE)
-            continue;
-        vxs_feature_map_features(map, p, s->block[k], end);
-        feature[end[0]] += square;
-        feature[end[1]] += end[1] != end[0] ? square : 0;
-    }
-    for (size_t j = 0; j < p && map->kind != VXS_FEATURE_MAP_NONE; j++)
-        feature[j] = sqrt(feature[j]);
-}
-
-static vxs_status write_features(const vxs_cutting_plane *g, vxs_solution *solution, vxs_error *err)
-{
-    size_t p = vxs_design_columns(g->problem.design), count = 0;
-    const vxs_selected *s = solution->selected;
-    double *feature = vxs_alloc(p, sizeof(*feature), err);
-    if (!feature)
-        return VXS_FAILED;
-    feature_weights(g, s, s->refit_weight ? s->refit_weight : s->weight, feature);
-    for (size_t j = 0; j < p; j++)
-        count += feature[j] != 0;
-    solution->index = vxs_alloc(count, sizeof(*solution->index), err);
-    solution->weight = vxs_alloc(count, sizeof(*solution->weight), err);
-    for (size_t j = 0; j < p && solution->index && solution->weight; j++)
-        if (feature[j] != 0) {
-            solution->index[solution->count] = j;
-            solution->weight[solution->count++] = feature[j];
-        }
-    free(feature);
-    return solution->index && solution->weight ? VXS_OK : VXS_FAILED;
-}
-
 /* The dual point of the smoothed dual, which predictions do not determine. */
 static vxs_status copy_alpha(const vxs_cutting_plane *g, vxs_selected *s, vxs_error *err)
 {
@@ -244,5 +165,7 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
     s->visited = work.visited - g->worked.visited;
     s->pruned = work.pruned - g->worked.pruned;
     s->restricted_gap = g->restricted_gap;
-    return status ? status : write_features(g, solution, err);
+    return status ? status
+                  : vxs_selection_features(g->budget.blocks, &g->budget.map,
+                                           vxs_design_columns(g->problem.design), s, solution, err);
 }

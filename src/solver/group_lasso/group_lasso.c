@@ -1,0 +1,347 @@
+/* group_lasso.c - the group lasso: groups of features that are selected as a whole.
+ *
+ * Problem   min over v_g, b: sum_i u_i f(x_i'w + z_i'b, y_i) + lambda sum_g |v_g|, w the sum of all
+ *           v_g, which are the weights of the columns X_g of feature block g. Groups may overlap:
+ *           each has weights of its own (the latent group lasso)
+ * Dual      max -sum_i u_i f*(-lambda theta_i / u_i) over |X_g'theta| <= 1, Z'theta = 0
+ * Optimal   theta = -f'/lambda; X_g'theta = v_g / |v_g| where v_g is not 0
+ * Method    a working set that grows by the groups with the largest |X_g'theta| above 1, through
+ *           intermediate lambdas, and shrinks by gap safe screening; solved by group_set.c
+ * Screening |X_g'theta| changes by at most |X_g|_F times the distance that theta moves: columns of
+ *           groups that cannot have passed 1 are not read
+ * Stops     the gap over all groups is below the tolerance
+ * Cost      passes over X; descent and Newton steps of the size of the working set
+ * Threads   those of the scan and of BLAS
+ * Source    Yuan and Lin 2006; Obozinski, Jacob and Vert 2011 (latent groups); Ndiaye et al. 2017
+ *           (gap safe screening of groups) */
+#include "solver/group_lasso/group_lasso.h"
+#include "solver/feature_weights.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ITERATIONS 1000
+#define STAGE           0.31  /* ratio of intermediate lambdas */
+#define ROUGH           1e-3  /* gap at intermediate lambdas */
+#define FEW             8     /* groups that may enter at once, at least */
+#define MARGIN          1e-9  /* of screening, relative to 1 */
+#define ROUNDING        1e-13 /* of norms: slopes of a target that covariates explain */
+#define EXPLAINED       1e-10 /* of the gradient without covariates: the same */
+#define PATIENCE        5     /* iterations without a smaller gap */
+
+typedef struct {
+    vxs_solver solver;
+    const vxs_context *context;
+    vxs_problem problem;
+    vxs_method_settings settings;
+    vxs_blocks *blocks;
+    size_t n, count; /* samples, groups */
+    vxs_group_set set;
+    double *inside;    /* n: gradient of the empty model, in the domain of the dual */
+    double *reference; /* n: gradient that `most` refers to */
+    double *most;      /* groups: bound of |X_g'reference| */
+    double *score;     /* groups: |X_g'gradient|^2 as read */
+    double *norm;      /* groups: |X_g|_F */
+    bool *requested;   /* groups */
+    bool *in_set;      /* groups */
+    vxs_costs costs;
+    double lambda_max, last_lambda, empty;
+} group_lasso;
+
+const vxs_param vxs_group_lasso_params[] = {
+    VXS_GROUPS_ROW,
+    VXS_FLAG_ROW("equal-groups", VXS_AT(blocks.equal),
+                 "the same penalty for groups of all sizes; default: times the square root of the "
+                 "size",
+                 .head = VXS_HEAD_HYPER),
+    VXS_LAMBDA_ROWS,
+    { .name = NULL },
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void release(vxs_solver *solver)
+{
+    group_lasso *l = (group_lasso *)solver;
+    vxs_group_set_release(&l->set);
+    void *const all[] = { l->inside, l->most, l->requested, l->in_set, l };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+}
+
+static vxs_status allocate(group_lasso *l, vxs_error *err)
+{
+    l->inside = vxs_alloc(2 * l->n, sizeof(*l->inside), err);
+    l->most = vxs_alloc(3 * l->count, sizeof(*l->most), err);
+    l->requested = vxs_alloc(l->count, sizeof(*l->requested), err);
+    l->in_set = vxs_alloc(l->count, sizeof(*l->in_set), err);
+    if (!l->inside || !l->most || !l->requested || !l->in_set)
+        return VXS_FAILED;
+    l->reference = l->inside + l->n;
+    l->score = l->most + l->count;
+    l->norm = l->most + 2 * l->count;
+    return VXS_OK;
+}
+
+/* ---- Slopes of all groups -------------------------------------------------------------------- */
+
+/* Reads the groups outside the set whose slope may exceed `level`, and bounds the others; those of
+ * the set are known. Returns the largest. */
+static double look_at_groups(group_lasso *l, double level)
+{
+    double moved = 0, largest = 0;
+    size_t requested = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double change = l->set.dual_gradient[i] - l->reference[i];
+        moved += change * change;
+    }
+    moved = sqrt(moved);
+    for (size_t g = 0; g < l->count; g++) {
+        l->most[g] += moved * l->norm[g];
+        l->requested[g] = !l->in_set[g] && l->most[g] > level;
+        requested += l->requested[g];
+    }
+    if (requested > 0)
+        vxs_blocks_scores(l->blocks, l->set.dual_gradient, l->requested, l->score);
+    for (size_t g = 0; g < l->count; g++)
+        if (l->requested[g])
+            l->most[g] = sqrt(l->score[g]);
+    for (size_t k = 0; k < l->set.count; k++)
+        l->most[l->set.cache.block[l->set.place[k]]] = l->set.size[l->set.place[k]];
+    for (size_t g = 0; g < l->count; g++)
+        largest = fmax(largest, l->most[g]);
+    memcpy(l->reference, l->set.dual_gradient, l->n * sizeof(*l->reference));
+    return largest;
+}
+
+/* ---- The empty model ------------------------------------------------------------------------- */
+
+/* True if the gradient beside the covariates is rounding. */
+static bool is_explained(const group_lasso *l)
+{
+    int n = (int)l->n;
+    vxs_loss_gradient(&l->problem.loss, l->set.z, l->set.covariates.gradient); /* z = 0 */
+    double whole = cblas_dnrm2(n, l->set.covariates.gradient, 1);
+    return !(cblas_dnrm2(n, l->set.gradient, 1) > EXPLAINED * whole);
+}
+
+static vxs_status solve_empty(group_lasso *l, vxs_error *err)
+{
+    vxs_group_state state;
+    double longest = 0;
+    vxs_status status = vxs_group_set_init(&l->set, &l->problem, l->blocks, err);
+    if (!status)
+        status = vxs_design_measure(l->problem.design, err);
+    if (status)
+        return status;
+    l->set.context = l->context;
+    vxs_group_set_evaluate(&l->set);
+    bool explained = is_explained(l);
+    memcpy(l->inside, l->set.dual_gradient, l->n * sizeof(*l->inside));
+    l->set.inside = l->inside;
+    vxs_group_set_certify(&l->set, 1, 0, &state);
+    l->empty = state.primal;
+    vxs_blocks_norms(l->blocks, l->norm);
+    for (size_t g = 0; g < l->count; g++) {
+        l->most[g] = INFINITY;
+        longest = fmax(longest, l->norm[g]);
+    }
+    memcpy(l->reference, l->set.dual_gradient, l->n * sizeof(*l->reference));
+    l->lambda_max = explained ? 0 : look_at_groups(l, 0);
+    if (l->lambda_max <= ROUNDING * longest * cblas_dnrm2((int)l->n, l->set.gradient, 1))
+        l->lambda_max = 0;
+    l->last_lambda = l->lambda_max;
+    return VXS_OK;
+}
+
+static double lambda_max(const vxs_solver *solver)
+{
+    return ((const group_lasso *)solver)->lambda_max;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    group_lasso *l = vxs_alloc(1, sizeof(*l), err);
+    if (!l)
+        return VXS_FAILED;
+    l->solver.kind = &vxs_group_lasso_kind;
+    l->costs = vxs_costs_begin(problem->design);
+    l->context = context;
+    l->problem = *problem;
+    l->settings = *settings;
+    l->blocks = vxs_as_grouped(problem->penalty)->blocks;
+    l->n = vxs_design_rows(problem->design);
+    l->count = vxs_blocks_count(l->blocks);
+    vxs_status status = allocate(l, err);
+    if (!status)
+        status = solve_empty(l, err);
+    if (status) {
+        release(&l->solver);
+        return status;
+    }
+    *solver = &l->solver;
+    return VXS_OK;
+}
+
+/* ---- The working set ------------------------------------------------------------------------- */
+
+/* Removes groups without weight whose slope is below lambda in the whole ball around the dual
+ * point. */
+static void screen(group_lasso *l, double lambda, const vxs_group_state *state)
+{
+    vxs_group_set *a = &l->set;
+    double heaviest = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < l->n; i++)
+        heaviest = fmax(heaviest, vxs_loss_weight(&l->problem.loss, i));
+    double radius = sqrt(2 * fmax(0, state->gap) * heaviest / l->problem.loss.kind->gamma);
+    for (size_t k = 0; k < a->count; k++) {
+        size_t place = a->place[k], group = a->cache.block[place];
+        bool may_enter =
+            state->scale * a->size[place] + radius * l->norm[group] >= (1 - MARGIN) * lambda;
+        if (may_enter || vxs_group_set_has_weight(a, place))
+            a->place[kept++] = place;
+        else
+            l->in_set[group] = false;
+    }
+    a->count = kept;
+}
+
+/* Adds the groups outside with the largest slopes above lambda: as many as the set has. */
+static vxs_status add_groups(group_lasso *l, double lambda, double scale, size_t *added,
+                             vxs_error *err)
+{
+    vxs_top top;
+    vxs_status status = vxs_top_init(&top, l->set.count > FEW ? l->set.count : FEW, err);
+    *added = 0;
+    if (status)
+        return status;
+    for (size_t g = 0; g < l->count; g++)
+        if (!l->in_set[g] && l->requested[g] && scale * l->most[g] > (1 + MARGIN) * lambda)
+            (void)vxs_top_offer(&top, g, l->most[g]);
+    vxs_top_sort(&top);
+    for (; *added < top.count && !status; ++*added) {
+        l->in_set[top.heap[*added].index] = true;
+        status = vxs_group_set_add(&l->set, top.heap[*added].index, err);
+    }
+    vxs_top_release(&top);
+    return status;
+}
+
+/* One lambda, to a gap over all groups of `target`. */
+static vxs_status solve(group_lasso *l, double lambda, double target, size_t *iterations,
+                        vxs_group_state *full, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    double best = INFINITY;
+    int stalled = 0;
+    for (size_t added = 1; !status && *iterations < MOST_ITERATIONS; ++*iterations) {
+        vxs_group_state state;
+        status = vxs_group_set_solve(&l->set, lambda, target / 4, &state, err);
+        if (status)
+            break;
+        double largest = look_at_groups(l, fmax(state.largest, lambda * (1 - MARGIN)));
+        vxs_group_set_certify(&l->set, lambda, largest, full);
+        stalled = full->gap < 0.999 * best ? 0 : stalled + 1;
+        best = fmin(best, full->gap);
+        if (full->gap <= target || (added == 0 && stalled >= PATIENCE))
+            break;
+        screen(l, lambda, &state);
+        status = add_groups(l, lambda, state.scale, &added, err);
+        if (added == 0 && state.gap > target / 4 && stalled >= PATIENCE)
+            break;
+    }
+    return status;
+}
+
+/* ---- One lambda ------------------------------------------------------------------------------ */
+
+static vxs_status take_solution(group_lasso *l, const vxs_group_state *full, vxs_solution *solution,
+                                vxs_error *err)
+{
+    vxs_group_set *a = &l->set;
+    size_t count = 0, columns = 0, q = l->problem.covariate_count;
+    for (size_t g = 0; g < l->count; g++)
+        l->requested[g] = false;
+    for (size_t k = 0; k < a->count; k++)
+        if (vxs_group_set_has_weight(a, a->place[k])) {
+            size_t group = a->cache.block[a->place[k]];
+            l->requested[group] = true;
+            columns += vxs_blocks_width(l->blocks, group);
+            count++;
+        }
+    vxs_selected *s = solution->selected = vxs_selected_new(count, columns, q, false, err);
+    solution->covariate_coefficients =
+        s ? vxs_alloc(q, sizeof(*solution->covariate_coefficients), err) : NULL;
+    if (!solution->covariate_coefficients)
+        return VXS_FAILED;
+    s->count = 0;
+    for (size_t g = 0; g < l->count; g++) {
+        if (!l->requested[g])
+            continue;
+        size_t place = vxs_block_cache_find(&a->cache, g);
+        s->block[s->count] = g;
+        s->start[s->count + 1] = s->start[s->count] + vxs_blocks_width(l->blocks, g);
+        vxs_block_cache_expand(&a->cache, place, a->weight + a->cache.start[place],
+                               s->weight + s->start[s->count]);
+        s->count++;
+    }
+    vxs_covariates_fit_coefficients(&a->covariates, s->covariate_coefficients);
+    memcpy(solution->covariate_coefficients, s->covariate_coefficients,
+           q * sizeof(*s->covariate_coefficients));
+    s->restricted_gap = vxs_relative_gap(full->gap, l->empty);
+    return vxs_selection_features(l->blocks, &s->map, vxs_design_columns(l->problem.design), s,
+                                  solution, err);
+}
+
+static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution, vxs_error *err)
+{
+    group_lasso *l = (group_lasso *)solver;
+    *solution = (vxs_solution){
+        .certificate = { .lambda = lambda, .lambda_max = l->lambda_max, .tol = l->settings.tol }
+    };
+    vxs_certificate *c = &solution->certificate;
+    vxs_group_state full = { .gap = INFINITY };
+    double from = fmax(l->last_lambda, lambda), stages = ceil(log(lambda / from) / log(STAGE));
+    vxs_status status = VXS_OK;
+    for (double k = 1; k < stages && !status; k++)
+        status = solve(l, from * pow(lambda / from, k / stages), ROUGH * l->empty, &c->iterations,
+                       &full, err);
+    if (!status)
+        status = solve(l, lambda, l->settings.tol * l->empty, &c->iterations, &full, err);
+    if (!status)
+        status = take_solution(l, &full, solution, err);
+    if (status) {
+        vxs_solution_release(solution);
+        return status;
+    }
+    c->primal = full.primal;
+    c->dual = full.dual;
+    c->gap = vxs_relative_gap(full.gap, l->empty);
+    c->converged = vxs_has_converged(c->gap, c->tol);
+    c->nonzero = solution->count;
+    solution->selected->iterations = c->iterations;
+    l->last_lambda = lambda;
+    vxs_costs_take(&l->costs, l->problem.design, c);
+    return VXS_OK;
+}
+
+static const vxs_accepts *accepts(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = { .losses = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                 &vxs_squared_hinge_loss },
+                                     .penalties = { &vxs_grouped_penalty } };
+    (void)settings;
+    return &all;
+}
+
+const vxs_solver_kind vxs_group_lasso_kind = {
+    .accepts = accepts,
+    .begin = begin,
+    .lambda_max = lambda_max,
+    .fit = fit,
+    .release = release,
+};
