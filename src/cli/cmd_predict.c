@@ -45,6 +45,7 @@ typedef struct {
     size_t known[2]; /* training subjects, with the same images and with other images */
     size_t perhaps;  /* number of subjects that may be persons of the training data */
     vxs_unseen_list unseen;
+    double *far; /* as of vxs_model_far */
     vxs_metrics metrics;
     vxs_class_scores classes;
     vxs_row_filter filter; /* filter of --only and --exclude */
@@ -186,6 +187,16 @@ static const char *id_by_number(const void *of, size_t i)
     return id_of(of, i);
 }
 
+/* Subjects whose features lie far outside what training saw. */
+static void far_json(const predictions *p, vxs_json_writer *w)
+{
+    vxs_json_open_array(w, "far_from_training");
+    for (size_t i = 0; i < p->cohort->n; i++)
+        if (is_selected(p, i) && p->far[i] > 0)
+            vxs_json_text(w, NULL, id_of(p, i));
+    vxs_json_close_array(w);
+}
+
 static void print_json(const predictions *p)
 {
     vxs_json_writer w;
@@ -202,6 +213,7 @@ static void print_json(const predictions *p)
             print_subject(p, &w, i);
     vxs_json_close_array(&w);
     vxs_unseen_json(&w, &p->unseen, id_by_number, p);
+    far_json(p, &w);
     vxs_json_open_object(&w, "trained_on");
     vxs_json_whole(&w, "image", (int64_t)p->known[0]);
     vxs_json_whole(&w, "person", (int64_t)p->known[1]);
@@ -239,6 +251,31 @@ static void log_perhaps(const predictions *p)
                                    : "exclude them (--training-too includes them)");
 }
 
+#define MOST_NAMED 20
+
+static void log_far(const predictions *p)
+{
+    char who[1024] = "";
+    size_t count = 0, named = 0, length = 0;
+    double farthest = 0;
+    for (size_t i = 0; i < p->cohort->n; i++) {
+        if (!is_selected(p, i) || !(p->far[i] > 0))
+            continue;
+        farthest = fmax(farthest, p->far[i]);
+        if (count++ < MOST_NAMED && length + strlen(id_of(p, i)) + 2 < sizeof(who))
+            length += (size_t)snprintf(who + length, sizeof(who) - length, "%s%s",
+                                       named++ > 0 ? ", " : "", id_of(p, i));
+    }
+    char times[VXS_REAL_TEXT];
+    if (count > 0)
+        vxs_log(p->call->context, VXS_LOG_CAUTION,
+                "the features of %zu of %zu subjects lie far outside those of the training "
+                "subjects, up to %s times as far from their median as any of these: %s%s; check "
+                "units, scaling and image",
+                count, p->n, vxs_score_text(farthest, false, times), who,
+                named < count ? ", ..." : "");
+}
+
 /* Logs the subjects without prediction, and those of the training data. */
 static void log_subjects(const predictions *p)
 {
@@ -255,6 +292,7 @@ static void log_subjects(const predictions *p)
                 "%zu of %zu subjects have no prediction: '%s' has no value in '%s'%s", without, n,
                 id_of(p, first), lacks(p, first), without > 1 ? ", and others" : "");
     vxs_unseen_warn(context, &p->unseen, id_by_number, p);
+    log_far(p);
     log_perhaps(p);
     if (both == 0)
         return;
@@ -404,15 +442,18 @@ static vxs_status compute(predictions *p, vxs_error *err)
     const vxs_cohort *c = p->cohort;
     p->scores = vxs_alloc(m->output_count * c->n, sizeof(*p->scores), err);
     p->trained = vxs_alloc(c->n, sizeof(*p->trained), err);
+    p->far = vxs_alloc(c->n, sizeof(*p->far), err);
     p->predicted = (vxs_predictions){ .n = c->n,
                                       .class_count = m->class_count,
                                       .scores = p->scores,
                                       .slope = m->selection.slope,
                                       .offset = m->selection.offset };
     vxs_status status =
-        p->scores && p->trained ? vxs_model_scores(m, c, p->scores, err) : VXS_FAILED;
+        p->scores && p->trained && p->far ? vxs_model_scores(m, c, p->scores, err) : VXS_FAILED;
     if (!status)
         status = check_anybody(p, err);
+    if (!status)
+        status = vxs_model_far(m, c, p->far, err);
     if (!status)
         status = vxs_model_unseen(m, c, &p->unseen, err);
     if (!status)
@@ -454,6 +495,7 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     vxs_class_scores_release(&p.classes);
     free(p.scores);
     free(p.trained);
+    free(p.far);
     vxs_row_filter_release(&p.filter);
     return status;
 }

@@ -102,6 +102,12 @@ VXS_MUST_CHECK vxs_status vxs_task_groups(const vxs_task *task, const char *opti
 /* trained.c: writes the training subjects' images into an open JSON object. */
 void vxs_trained_json(vxs_json_writer *writer, const vxs_task *task, const uint64_t *prints,
                       const double *sketches);
+/* magnitude.c: median of the training subjects' magnitudes, and the largest distance from it. */
+typedef struct {
+    double middle, reach;
+} vxs_magnitude_range;
+VXS_MUST_CHECK vxs_status vxs_find_magnitude_range(const vxs_model *model, const vxs_task *task,
+                                                   vxs_magnitude_range *range, vxs_error *err);
 /* covariates.c */
 void vxs_free_factors(vxs_task *task);
 

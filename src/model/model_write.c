@@ -153,6 +153,7 @@ typedef struct {
     const vxs_method_settings *settings;
     uint64_t *prints; /* hashes of the cohort's subjects */
     double *sketches; /* VXS_SKETCH numbers for each subject of the cohort */
+    vxs_magnitude_range magnitude;
 } saved;
 
 static void write_training(vxs_json_writer *w, const saved *s)
@@ -169,6 +170,10 @@ static void write_training(vxs_json_writer *w, const saved *s)
         vxs_json_text(w, NULL, vxs_task_id(t, i));
     vxs_json_close_array(w);
     vxs_trained_json(w, t, s->prints, s->sketches);
+    vxs_json_open_object(w, "magnitude");
+    vxs_json_real(w, "middle", s->magnitude.middle);
+    vxs_json_real(w, "reach", s->magnitude.reach);
+    vxs_json_close_object(w);
     vxs_json_close_object(w);
 }
 
@@ -444,7 +449,7 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                           const vxs_method_settings *settings, const char *directory, bool replace,
                           vxs_error *err)
 {
-    saved about = { context, m, t, settings, NULL, NULL };
+    saved about = { .context = context, .model = m, .task = t, .settings = settings };
     static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
                                          VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
                                          VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
@@ -474,6 +479,8 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                             : VXS_FAILED;
     if (!status)
         status = vxs_cohort_sketches(t->cohort, about.sketches, err);
+    if (!status)
+        status = vxs_find_magnitude_range(m, t, &about.magnitude, err);
     if (!status)
         status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {

@@ -63,3 +63,44 @@ done; done
 same "nothing is left there" "$(ls tmp)" ""
 rm -rf ./*
 nothing_left "predict"
+
+# A subject whose features lie far outside what training saw is named: 100 times brighter, or empty; other subjects and a
+# modest offset are not.
+"$PYTHON" - << 'EOP'
+import numpy as np
+rng = np.random.default_rng(5)
+n, p = 60, 50
+g = rng.normal(size=(n + 20, 4))
+x = 100 * (1 + 0.05 * g @ rng.normal(size=(4, p)) + 0.05 * rng.normal(size=(n + 20, p)))
+y = g[:, 0]
+def save(name, x, first, count):
+    np.save(f"{name}.npy", x.astype("f4"))
+    with open(f"{name}.tsv", "w") as f:
+        f.write("participant_id\ty\tdx\n")
+        for i in range(first, first + count):
+            f.write(f"{name}{i:03}\t{y[i]!r}\t{'pq'[int(y[i] > 0)]}\n")
+save("old", x[:n], 0, n)
+save("new", x[n:], n, 20)
+save("other", 1.2 * x[n:], n, 20)
+x[n + 3] *= 100
+x[n + 7] = 0
+save("wrong", x[n:], n, 20)
+EOP
+for name in old new other wrong; do
+    run voxsift cohort --npy $name.npy --rows $name.tsv --person participant_id -q -o c-$name
+done
+for how in "--target y" "--target dx --method skfs" "--target dx --method fgm --nselect 3 --per-iteration 1"; do
+    run voxsift fit c-old $how -q -o m --force
+    same "$how" "$code" 0
+    for name in old new other; do
+        run voxsift predict m c-$name --json
+        holds "nobody of $name is far: $how" '"far_from_training": []' "$work/out"
+    done
+    run voxsift predict m c-wrong -q
+    holds "who is far is named: $how" "far outside those of the training" "$work/err"
+    holds "with id" "wrong063" "$work/err"
+    run voxsift predict m c-wrong --json
+    holds "in JSON too" '"far_from_training": ["wrong063", "wrong067"]' "$work/out"
+done
+rm -rf ./*
+nothing_left "predict"

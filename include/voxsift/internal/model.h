@@ -83,6 +83,11 @@ VXS_MUST_CHECK vxs_status vxs_model_unseen(const vxs_model *model, const vxs_coh
 /* The first column required by the model in which subject i has no value, or NULL. */
 const char *vxs_model_lacks(const vxs_model *model, const vxs_cohort *cohort, size_t i);
 
+/* For each subject 0, or, if its features lie far outside what training saw, how many times as far
+ * as any training subject's: the sum over features of |weight| |value| is compared. */
+VXS_MUST_CHECK vxs_status vxs_model_far(const vxs_model *model, const vxs_cohort *cohort,
+                                        double *times, vxs_error *err);
+
 /* Overlap of a subject with the training subjects: the same image (or volume of one), or the same
  * id or person with another image, or with no image to compare. Scores of such subjects do not
  * estimate performance. */
