@@ -97,7 +97,7 @@ static void find_middle(const vxs_working_set *a, const double *theta, double la
     double square = vxs_working_set_quadratic(a) / (lambda * lambda);
     state->middle = state->scale;
     state->middle_radius = state->radius;
-    if (!a->is_gradient)
+    if (!a->is_gradient || state->scale < 0)
         return;
     for (size_t i = 0; i < a->n; i++) {
         double u = vxs_loss_weight(&a->problem->loss, i);

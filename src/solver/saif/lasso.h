@@ -14,7 +14,7 @@
 
 #define VXS_MARGIN 1e-9 /* margin of screening rules for rounding, relative to 1 */
 #define VXS_PATIENCE                                                                               \
-    10 /* iterations without a smaller gap; coordinate descent does not always decrease it */
+    30 /* iterations without a smaller gap; coordinate descent does not always decrease it */
 
 typedef struct {
     vxs_solver solver;

@@ -137,7 +137,7 @@ static size_t list_candidates(vxs_lasso *l, double level, double slack, bool cer
 static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *state, double radius,
                               size_t *candidates, size_t *added, vxs_error *err)
 {
-    double scale = fabs(state->scale), level = (1 - VXS_MARGIN) / scale, slack = radius / scale;
+    double scale = fabs(state->middle), level = (1 - VXS_MARGIN) / scale, slack = radius / scale;
     size_t h = growth_size(l, lambda), count = list_candidates(l, level, 0, true);
     if (count < (h + 3) / 4) {
         vxs_cached_correlations_refresh(&l->correlations, l->theta, level, slack);
@@ -154,7 +154,7 @@ static vxs_status add(vxs_lasso *l, double lambda, const vxs_state *state, doubl
                       bool solved, size_t *candidates, size_t *added, vxs_error *err)
 {
     vxs_status status =
-        add_members(l, lambda, state, delta * state->radius, candidates, added, err);
+        add_members(l, lambda, state, delta * state->middle_radius, candidates, added, err);
     if (!status && *added == 0 && *candidates > 0 && solved)
         status = add_members(l, lambda, state, 0, candidates, added, err);
     return status;

@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS 100
-#define EPOCHS     10    /* K: sweeps of coordinate descent between gaps */
-#define ROUNDS     1     /* sweeps after a projected Newton step */
-#define FLAT       1e-13 /* of the value: rounding */
-#define UNMOVED    1e-12 /* of theta: rounding */
-#define MOST_FLAT  8
+#define MOST_STEPS      100
+#define EPOCHS          10    /* K: sweeps of coordinate descent between gaps */
+#define ROUNDS          1     /* sweeps after a projected Newton step */
+#define FLAT            1e-13 /* of the value: rounding */
+#define UNMOVED         1e-12 /* of theta: rounding */
+#define COVARIATE_STEPS 20
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -183,6 +183,7 @@ void vxs_working_set_release(vxs_working_set *a)
     vxs_l1_quadratic_release(&a->quadratic);
     vxs_newton_release(&a->newton);
     vxs_dual_newton_release(&a->dual_newton);
+    vxs_line_search_release(&a->line);
     vxs_dual_projection_release(&a->reach);
     vxs_laplacian_release(&a->laplacian);
     *a = (vxs_working_set){ .n = 0 };
@@ -232,7 +233,7 @@ void vxs_working_set_keep(vxs_working_set *a, const bool *keep)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static void predict(const vxs_working_set *a, const double *w, double *z)
+void vxs_working_set_predict(const vxs_working_set *a, const double *w, double *z)
 {
     size_t m = a->q + a->count;
     memset(z, 0, a->n * sizeof(*z));
@@ -265,7 +266,7 @@ void vxs_working_set_project(const vxs_working_set *a, double *v)
 void vxs_working_set_theta(vxs_working_set *a, double lambda, double *theta)
 {
     size_t n = a->n;
-    predict(a, a->w, a->z);
+    vxs_working_set_predict(a, a->w, a->z);
     for (size_t i = 0; i < n; i++) {
         double y = a->problem->loss.y[i];
         a->loss_gradient[i] = vxs_loss_weight(&a->problem->loss, i) *
@@ -366,30 +367,6 @@ static vxs_status newton_target(vxs_working_set *a, double lambda, size_t m, dou
     return vxs_l1_quadratic_solve(q, &a->steps, err);
 }
 
-/* Along the segment to the target until the value falls; false when it no longer does. A whole step
- * may leave it as it is, a few times: near the end the gap falls where the value cannot. */
-static bool go_towards(vxs_working_set *a, const double *target, bool clip, double lambda,
-                       double primal)
-{
-    size_t m = a->q + a->count;
-    double *trial_w = a->linear, share = 1;
-    for (int halvings = 0; halvings < 40; halvings++, share /= 2) {
-        for (size_t k = 0; k < m; k++)
-            trial_w[k] = a->w[k] + share * (target[k] - a->w[k]);
-        for (size_t k = a->q; k < m && clip; k++)
-            trial_w[k] = trial_w[k] * a->w[k] < 0 ? 0 : trial_w[k];
-        predict(a, trial_w, a->trial);
-        double now = vxs_working_set_value(a, trial_w, a->trial, lambda);
-        bool flat = share == 1 && a->stalled < MOST_FLAT && now <= primal * (1 + FLAT);
-        if (now < primal || flat) {
-            a->stalled = now < primal * (1 - FLAT) ? 0 : a->stalled + 1;
-            memcpy(a->w, trial_w, m * sizeof(*a->w));
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A step of the first m chosen columns. */
 static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, size_t m,
                               double *room, bool *moved, vxs_error *err)
@@ -404,8 +381,7 @@ static vxs_status newton_step(vxs_working_set *a, double lambda, double primal, 
     memcpy(full, a->w, all * sizeof(*full));
     for (size_t c = 0; c < m; c++)
         full[a->chosen[c]] = target[c];
-    *moved = go_towards(a, full, false, lambda, primal);
-    return VXS_OK;
+    return vxs_working_set_go_towards(a, full, false, lambda, primal, moved, err);
 }
 
 static vxs_status exact_step(vxs_working_set *a, double lambda, double primal, double *room,
@@ -420,21 +396,38 @@ static vxs_status exact_step(vxs_working_set *a, double lambda, double primal, d
     return newton_step(a, lambda, primal, m, room, moved, err);
 }
 
+/* A Newton step of the covariates; of a single one of the squared hinge to its minimum. */
+static vxs_status covariate_step(vxs_working_set *a, double lambda, double *room, bool *moved,
+                                 vxs_error *err)
+{
+    double primal = vxs_working_set_value(a, a->w, a->z, lambda);
+    cblas_dgemv(CblasColMajor, CblasTrans, (int)a->n, (int)a->q, 1, a->x, (int)a->n,
+                a->loss_gradient, 1, 0, a->gradient, 1);
+    for (size_t k = 0; k < a->q; k++)
+        a->chosen[k] = k;
+    if (a->q > 1 || a->problem->loss.kind != &vxs_squared_hinge_loss)
+        return newton_step(a, lambda, primal, a->q, room, moved, err);
+    memcpy(room, a->w, (1 + a->count) * sizeof(*room));
+    room[0] -= copysign(1, a->gradient[0]);
+    return vxs_working_set_go_to_minimum(a, room, INFINITY, lambda, primal, moved, err);
+}
+
 /* Rounds of descent; then the free columns go to their best together, since a dual point comes from
- * nowhere else. */
+ * nowhere else. One step of the squared hinge may end on another of its pieces. */
 static vxs_status descent_step(vxs_working_set *a, double lambda, int iterations, double *theta,
                                double *room, vxs_error *err)
 {
-    bool moved;
+    int most = a->problem->loss.kind == &vxs_squared_hinge_loss ? COVARIATE_STEPS : 1;
+    bool moved = a->q > 0;
+    vxs_status status = VXS_OK;
     vxs_working_set_descend(a, lambda, iterations);
-    if (a->q == 0)
-        return VXS_OK;
-    vxs_working_set_theta(a, lambda, theta);
-    steepest_of(a, theta, lambda);
-    for (size_t k = 0; k < a->q; k++)
-        a->chosen[k] = k;
-    return newton_step(a, lambda, vxs_working_set_value(a, a->w, a->z, lambda), a->q, room, &moved,
-                       err);
+    for (int step = 0; step < most && moved && !status; step++) {
+        vxs_working_set_theta(a, lambda, theta);
+        if (most > 1 && a->is_gradient)
+            break;
+        status = covariate_step(a, lambda, room, &moved, err);
+    }
+    return status;
 }
 
 /* A Newton step of the support and of the columns whose gradient exceeds lambda, at fixed signs: a
@@ -447,11 +440,14 @@ static vxs_status projected_step(vxs_working_set *a, double lambda, double prima
     vxs_status status = vxs_working_set_newton(a, lambda, m, room, full, err);
     if (status)
         return status;
-    bool went = go_towards(a, full, true, lambda, primal);
+    bool went;
+    status = vxs_working_set_go_towards(a, full, true, lambda, primal, &went, err);
+    if (status)
+        return status;
     a->steps++;
     vxs_working_set_theta(a, lambda, theta); /* descent goes on from its predictions */
     status = descent_step(a, lambda, went ? ROUNDS : EPOCHS, theta, room, err);
-    predict(a, a->w, a->z);
+    vxs_working_set_predict(a, a->w, a->z);
     *moved = went || vxs_working_set_value(a, a->w, a->z, lambda) < primal * (1 - FLAT);
     return status;
 }
@@ -479,8 +475,7 @@ static vxs_status net_step(vxs_working_set *a, double lambda, double primal, dou
         return status;
     if (!solved)
         return exact_step(a, lambda, primal, room, moved, err);
-    *moved = go_towards(a, room, false, lambda, primal);
-    return VXS_OK;
+    return vxs_working_set_go_towards(a, room, false, lambda, primal, moved, err);
 }
 
 static bool projects(const vxs_working_set *a)

@@ -6,6 +6,7 @@
 #include "solver/saif/dual_newton.h"
 #include "solver/saif/l1_quadratic.h"
 #include "solver/saif/laplacian.h"
+#include "solver/saif/line_search.h"
 #include "solver/saif/newton.h"
 
 struct vxs_state;
@@ -45,6 +46,7 @@ typedef struct {
     vxs_l1_quadratic quadratic;
     vxs_newton newton;
     vxs_dual_newton dual_newton;
+    vxs_line_search line;
     const vxs_context *context; /* for interruption; may be NULL */
     uint64_t steps;
     int stalled; /* consecutive steps without a decrease */
@@ -106,6 +108,19 @@ VXS_MUST_CHECK vxs_status vxs_working_set_newton(vxs_working_set *active, double
  * has none. */
 VXS_MUST_CHECK vxs_status vxs_working_set_net(vxs_working_set *active, double lambda,
                                               double *target, bool *solved, vxs_error *err);
+/* line_search.c: moves the weights towards the target, or, with `clip`, until they would change
+ * sign; z are their predictions. An exact line search for the squared hinge, else halvings; `moved`
+ * is false if the value does not fall. */
+VXS_MUST_CHECK vxs_status vxs_working_set_go_towards(vxs_working_set *active, const double *target,
+                                                     bool clip, double lambda, double primal,
+                                                     bool *moved, vxs_error *err);
+/* To the minimum on the line through the target, at most `most` times as far; squared hinge. */
+VXS_MUST_CHECK vxs_status vxs_working_set_go_to_minimum(vxs_working_set *active,
+                                                        const double *target, double most,
+                                                        double lambda, double primal, bool *moved,
+                                                        vxs_error *err);
+/* Predictions of weights w. */
+void vxs_working_set_predict(const vxs_working_set *active, const double *w, double *z);
 /* x_j'theta - ridge w_j / lambda of column k, at the last solution. */
 double vxs_working_set_correlation(const vxs_working_set *active, size_t k);
 /* Loss and penalties of the weights w with predictions z. */
