@@ -352,10 +352,9 @@ vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t coun
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
+    const vxs_estimator *estimator = vxs_task_estimator(&q.task);
     vxs_status status =
-        common->method->blocks.groups
-            ? vxs_task_make_groups(context, &q.task, common->method->blocks.groups, err)
-            : VXS_OK;
+        estimator->share ? estimator->share(context, &q.task, common->method, err) : VXS_OK;
     if (status)
         return status;
     vxs_progress_start(&q.progress, context, common->doing, "fits", count);

@@ -9,7 +9,6 @@
 #include "model/estimators.h"
 #include "voxsift/internal/machine.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +187,7 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
-    if (vxs_task_method(t)->graph == VXS_GRAPH_NEEDED && m->fused.sparsity == 0)
+    if (vxs_is_dense(&t->settings, m))
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "
                         "be stable without '--sparsity'",
@@ -209,12 +208,12 @@ static vxs_method_settings limit_steps(const vxs_context *context, const vxs_tas
                                        const vxs_method_settings *method, size_t features)
 {
     vxs_method_settings limited = *method;
-    if (vxs_task_method(t)->path == VXS_BY_LAMBDA || (size_t)method->blocks.budget <= features)
-        return limited;
-    limited.blocks.budget = (int64_t)features;
-    vxs_log(context, VXS_LOG_CAUTION,
-            "each half selects at most %zu features: --per-iteration is %zu here, not %" PRId64,
-            features, features, method->blocks.budget);
+    const vxs_estimator *estimator = vxs_task_estimator(t);
+    size_t before = estimator->limit ? estimator->limit(&limited, features) : 0;
+    if (before > 0)
+        vxs_log(context, VXS_LOG_CAUTION,
+                "each half selects at most %zu features: --per-iteration is %zu here, not %zu",
+                features, features, before);
     return limited;
 }
 

@@ -531,7 +531,7 @@ vxs_status vxs_blocks_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     reader r = { .model = m };
     vxs_status status = vxs_model_method(m, &r.settings, err);
-    m->groups = r.settings.blocks.groups != NULL;
+    vxs_block_encoder.begin(m, &r.settings);
     for (int file = SELECTION; file <= ALPHA && !status; file++) {
         char *name = vxs_format(err, "%s/%s", folder, vxs_block_files[file].name);
         r.name = name;

@@ -43,6 +43,8 @@ struct vxs_encoder {
     void (*release)(void *encoded);
     const vxs_model_file
         *files; /* ends with name == NULL; NULL: no files besides those of all models */
+    /* Notes in a model what its words need of the settings; NULL: nothing. */
+    void (*begin)(vxs_model *model, const vxs_method_settings *settings);
     /* Reads `encoded` after the model's other files; NULL: nothing to read. */
     vxs_status (*read)(vxs_model *model, const char *folder, vxs_error *err);
 };

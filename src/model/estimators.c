@@ -57,13 +57,16 @@ static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_meth
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
     [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen, &vxs_lasso_words },
-    [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words },
+    [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words,
+                           .table = &vxs_terms_table, .is_dense = vxs_is_without_sparsity },
     [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, hinge, &vxs_skfs_words },
     [VXS_METHOD_HSIC] = { &vxs_kernel_encoder, vxs_prepare_pairs, squared, &vxs_hsic_words },
-    [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words },
-    [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words },
+    [VXS_METHOD_FGM] = { &vxs_block_encoder, vxs_prepare_blocks, loss_of_margins, &vxs_fgm_words,
+                         &vxs_groups_table, vxs_share_groups, vxs_limit_blocks },
+    [VXS_METHOD_MSLR] = { &vxs_block_encoder, vxs_prepare_minimax, logistic, &vxs_mslr_words,
+                          &vxs_groups_table, vxs_share_groups, vxs_limit_blocks },
     [VXS_METHOD_GROUP_LASSO] = { &vxs_block_encoder, vxs_prepare_groups, chosen,
-                                 &vxs_group_lasso_words },
+                                 &vxs_group_lasso_words, &vxs_groups_table, vxs_share_groups },
     [VXS_METHOD_GRAPHNET] = { &vxs_linear_encoder, vxs_prepare_net, chosen, &vxs_graphnet_words },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
@@ -81,6 +84,12 @@ const vxs_estimator *vxs_task_estimator(const vxs_task *t)
 const vxs_encoder *vxs_task_encoder(const vxs_task *t)
 {
     return vxs_task_estimator(t)->encoder;
+}
+
+bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *method)
+{
+    const vxs_estimator *e = vxs_estimator_of(task);
+    return e->is_dense && e->is_dense(method);
 }
 
 const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,

@@ -23,6 +23,18 @@ vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
 vxs_prepare vxs_prepare_groups; /* the same: the norms of groups */
 
+/* A table that the settings of a method name, such as the groups of features. A model stores it, so
+ * that check-model can make the problem again. */
+typedef struct {
+    const char *file; /* in the model's directory */
+    bool (*is_given)(const vxs_method_settings *settings);
+    vxs_status (*write)(const vxs_task *task, FILE *stream, vxs_error *err);
+    /* Gives the task what the model at this path of the file has stored. */
+    vxs_status (*restore)(vxs_task *task, const vxs_method_settings *settings, const char *path,
+                          vxs_error *err);
+} vxs_user_table;
+extern const vxs_user_table vxs_terms_table, vxs_groups_table; /* problem.c, feature_blocks.c */
+
 typedef struct {
     const vxs_encoder *encoder;
     vxs_prepare *prepare;
@@ -30,9 +42,23 @@ typedef struct {
     const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,
                                  const vxs_loss_kind *of_target);
     const struct vxs_method_words *words; /* words.h: name, description and citations */
+    const vxs_user_table *table;          /* NULL: no setting names one */
+    /* Makes what fits on all parts of a task have in common; NULL: nothing. */
+    vxs_status (*share)(const vxs_context *context, vxs_task *task,
+                        const vxs_method_settings *settings, vxs_error *err);
+    /* Limits how many features a fit selects at once, and returns the limit before, or 0 if there
+     * was nothing to limit; NULL: what a fit selects is up to lambda. */
+    size_t (*limit)(vxs_method_settings *settings, size_t features);
+    /* True if nearly every feature gets a weight; NULL: never. */
+    bool (*is_dense)(const vxs_method_settings *settings);
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);
+bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *method);
+vxs_status vxs_share_groups(const vxs_context *context, vxs_task *task,
+                            const vxs_method_settings *settings, vxs_error *err);
+size_t vxs_limit_blocks(vxs_method_settings *settings, size_t features);
+bool vxs_is_without_sparsity(const vxs_method_settings *settings); /* problem.c */
 /* The loss that is minimized; `of_target` is squared loss for scores and logistic or multinomial
  * loss for classes. */
 const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,

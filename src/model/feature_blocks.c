@@ -123,6 +123,44 @@ vxs_status vxs_prepare_groups(const vxs_context *context, vxs_task *t, size_t ou
     return VXS_OK;
 }
 
+vxs_status vxs_share_groups(const vxs_context *context, vxs_task *t, const vxs_method_settings *s,
+                            vxs_error *err)
+{
+    return s->blocks.groups ? vxs_task_make_groups(context, t, s->blocks.groups, err) : VXS_OK;
+}
+
+size_t vxs_limit_blocks(vxs_method_settings *s, size_t features)
+{
+    size_t before = (size_t)s->blocks.budget;
+    if (before <= features)
+        return 0;
+    s->blocks.budget = (int64_t)features;
+    return before;
+}
+
+static bool groups_are_given(const vxs_method_settings *s)
+{
+    return s->blocks.groups && !vxs_groups_are_rule(s->blocks.groups);
+}
+
+static vxs_status write_groups(const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    return vxs_groups_write(&t->groups, t->cohort, stream, err);
+}
+
+static vxs_status restore_groups(vxs_task *t, const vxs_method_settings *s, const char *path,
+                                 vxs_error *err)
+{
+    const char *kind = strncmp(s->blocks.groups, "tree:", 5) == 0 ? "tree" : "file";
+    char *text = vxs_format(err, "%s:%s", kind, path);
+    vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
+    free(text);
+    return status;
+}
+
+const vxs_user_table vxs_groups_table = { "groups.tsv", groups_are_given, write_groups,
+                                          restore_groups };
+
 const char *vxs_block_name(const vxs_model *m, size_t count)
 {
     static const char *const names[][2] = { { "feature", "features" },
@@ -271,7 +309,13 @@ static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
     return has_map(fit) ? VXS_OK : vxs_standardize_weights(t, fit, err);
 }
 
-const vxs_encoder vxs_block_encoder = { .decode = decode,
+static void begin(vxs_model *m, const vxs_method_settings *s)
+{
+    m->groups = s->blocks.groups != NULL;
+}
+
+const vxs_encoder vxs_block_encoder = { .begin = begin,
+                                        .decode = decode,
                                         .encode = encode,
                                         .score = score,
                                         .release = vxs_map_parameters_free,

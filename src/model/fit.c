@@ -227,7 +227,8 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_model_begin(t, m, err);
     if (status)
         return status;
-    m->groups = settings->blocks.groups != NULL;
+    if (vxs_task_encoder(t)->begin)
+        vxs_task_encoder(t)->begin(m, settings);
     for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
         status = fit_problem(context, t, settings, k, &m->outputs[k], err);
     if (status)
@@ -416,25 +417,15 @@ static vxs_status same_task(const vxs_model *m, const vxs_task *t, vxs_error *er
                            t->cohort->path);
 }
 
-static vxs_status read_terms(const vxs_model *m, vxs_task *t, vxs_error *err)
+static vxs_status restore_table(const vxs_model *m, vxs_task *t,
+                                const vxs_method_settings *settings, vxs_error *err)
 {
-    char *file = vxs_model_file_path(m, VXS_TERMS_FILE, err);
-    char *penalty = file ? vxs_format(err, "matrix:%s", file) : NULL;
-    vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
-    free(penalty);
-    free(file);
-    return status;
-}
-
-/* Groups from a table, which the model stores. */
-static vxs_status read_groups(const vxs_model *m, vxs_task *t, const char *groups, vxs_error *err)
-{
-    const char *kind = strncmp(groups, "tree:", 5) == 0 ? "tree" : "file";
-    char *file = vxs_model_file_path(m, VXS_GROUPS_FILE, err);
-    char *text = file ? vxs_format(err, "%s:%s", kind, file) : NULL;
-    vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
-    free(text);
-    free(file);
+    const vxs_user_table *table = vxs_task_estimator(t)->table;
+    if (!table || !table->is_given(settings))
+        return VXS_OK;
+    char *path = vxs_model_file_path(m, table->file, err);
+    vxs_status status = path ? table->restore(t, settings, path, err) : VXS_FAILED;
+    free(path);
     return status;
 }
 
@@ -525,10 +516,8 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
         status = check_features(context, m, cohort, err);
     if (!status)
         status = vxs_model_method(m, &settings, err);
-    if (!status && vxs_terms_are_given(settings.fused.penalty)) /* the model stores it */
-        status = read_terms(m, &t, err);
-    if (!status && settings.blocks.groups && !vxs_groups_are_rule(settings.blocks.groups))
-        status = read_groups(m, &t, settings.blocks.groups, err);
+    if (!status)
+        status = restore_table(m, &t, &settings, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
     for (size_t k = 0; k < vxs_task_problems(&t) && !status; k++)

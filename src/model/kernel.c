@@ -67,10 +67,10 @@ static vxs_status make_pairs(const vxs_context *context, const vxs_task *t, kern
 {
     (void)context;
     if (t->weights)
-        return vxs_fail(
-            err, VXS_MISUSE,
-            "method 'hsic-lasso' fits pairs of subjects, which have no weight; it does not "
-            "go with '--subject-weights'");
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' fits pairs of subjects, which have no weight; it does not "
+                        "go with '--subject-weights'",
+                        vxs_task_method(t)->name);
     k->margin = vxs_alloc(t->n * (t->n + 1) / 2, sizeof(*k->margin), err);
     if (k->margin)
         vxs_kernels_pack(t->y, t->n, k->margin);

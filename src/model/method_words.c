@@ -500,9 +500,24 @@ bool vxs_record_has_fused_regions(const vxs_record *r)
     return words_of(r)->fused_regions;
 }
 
+double vxs_record_selection_tol(const vxs_record *r)
+{
+    return r->settings.blocks.inner_tol;
+}
+
+bool vxs_record_is_refit(const vxs_record *r)
+{
+    return r->settings.blocks.debias > 0;
+}
+
+bool vxs_record_divides_by_size(const vxs_record *r)
+{
+    return r->settings.blocks.by_size;
+}
+
 bool vxs_record_is_dense(const vxs_record *r)
 {
-    return vxs_record_has_fused_regions(r) && !(r->settings.fused.sparsity > 0);
+    return vxs_is_dense(&r->task, &r->settings);
 }
 
 int vxs_record_neighbors(const vxs_record *r)

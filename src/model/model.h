@@ -163,8 +163,6 @@ VXS_MUST_CHECK char *vxs_model_file_path(const vxs_model *model, const char *nam
 #define VXS_PENALTIES_FILE   "penalties.npy"
 #define VXS_GRAPH_FILE       "graph.tsv"
 #define VXS_MULTIPLIERS_FILE "multipliers.npy"
-#define VXS_TERMS_FILE       "penalty.tsv"
-#define VXS_GROUPS_FILE      "groups.tsv"
 /* feature_names.c: index of features by name. */
 typedef struct {
     const vxs_cohort *cohort;

@@ -411,7 +411,7 @@ static vxs_status write_encoded(const vxs_model *m, const vxs_task *t, vxs_outpu
 }
 
 /* Writes the files that are not copied from the cohort, in the order of their names below. */
-enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GROUPS, TERMS, MULTIPLIERS, ABOUT };
+enum { TABLE, MAP, MASK, PENALTIES, GRAPH, GIVEN, MULTIPLIERS, ABOUT };
 
 static vxs_status write_file(const saved *s, size_t file, const char *name, FILE *stream,
                              vxs_error *err)
@@ -430,11 +430,8 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     case GRAPH:
         vxs_graph_write(&t->graph, t->cohort, stream);
         return VXS_OK;
-    case GROUPS:
-        return vxs_groups_write(&t->groups, t->cohort, stream, err);
-    case TERMS:
-        vxs_terms_write(&t->terms, t->cohort, stream);
-        return VXS_OK;
+    case GIVEN:
+        return vxs_task_estimator(t)->table->write(t, stream, err);
     case MULTIPLIERS:
         return vxs_multipliers_write(m, t->n, stream, err);
     case ABOUT:
@@ -450,27 +447,26 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
                           vxs_error *err)
 {
     saved about = { .context = context, .model = m, .task = t, .settings = settings };
-    static const char *const files[] = { "weights.tsv",      "weights.nii.gz",     "mask.nii.gz",
-                                         VXS_PENALTIES_FILE, VXS_GRAPH_FILE,       VXS_GROUPS_FILE,
-                                         VXS_TERMS_FILE,     VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
-                                         "mask.nii.gz",      "regions.nii.gz",     "regions.tsv",
-                                         "reference.nii.gz" };
-    const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
-    const bool requested[] = {
-        true,
-        voxels,
-        voxels,
-        t->penalties != NULL,
-        vxs_task_method(t)->graph == VXS_GRAPH_NEEDED || !vxs_graph_is_rule(t->settings.graph),
-        settings->blocks.groups && !vxs_groups_are_rule(settings->blocks.groups),
-        vxs_terms_are_given(settings->fused.penalty),
-        vxs_model_has_multipliers(m),
-        true,
-        regions,
-        regions,
-        regions,
-        has_scale(t->cohort, "suvr")
+    const vxs_user_table *table = vxs_task_estimator(t)->table;
+    const char *const files[] = {
+        "weights.tsv",  "weights.nii.gz",           "mask.nii.gz",        VXS_PENALTIES_FILE,
+        VXS_GRAPH_FILE, table ? table->file : NULL, VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
+        "mask.nii.gz",  "regions.nii.gz",           "regions.tsv",        "reference.nii.gz"
     };
+    const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
+    const bool requested[] = { true,
+                               voxels,
+                               voxels,
+                               t->penalties != NULL,
+                               vxs_task_method(t)->graph == VXS_GRAPH_NEEDED ||
+                                   !vxs_graph_is_rule(t->settings.graph),
+                               table && table->is_given(settings),
+                               vxs_model_has_multipliers(m),
+                               true,
+                               regions,
+                               regions,
+                               regions,
+                               has_scale(t->cohort, "suvr") };
     vxs_output *output = NULL;
     about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
     about.sketches = vxs_alloc(t->cohort->n, VXS_SKETCH * sizeof(*about.sketches), err);

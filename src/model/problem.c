@@ -187,6 +187,36 @@ vxs_status vxs_prepare_differences(const vxs_context *context, vxs_task *t, size
     return status;
 }
 
+bool vxs_is_without_sparsity(const vxs_method_settings *s)
+{
+    return s->fused.sparsity == 0;
+}
+
+static bool terms_are_given(const vxs_method_settings *s)
+{
+    return vxs_terms_are_given(s->fused.penalty);
+}
+
+static vxs_status write_terms(const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    (void)err;
+    vxs_terms_write(&t->terms, t->cohort, stream);
+    return VXS_OK;
+}
+
+static vxs_status restore_terms(vxs_task *t, const vxs_method_settings *s, const char *path,
+                                vxs_error *err)
+{
+    (void)s;
+    char *penalty = vxs_format(err, "matrix:%s", path);
+    vxs_status status = penalty ? vxs_task_make_terms(t, penalty, err) : VXS_FAILED;
+    free(penalty);
+    return status;
+}
+
+const vxs_user_table vxs_terms_table = { "penalty.tsv", terms_are_given, write_terms,
+                                         restore_terms };
+
 /* ---- The problem ----------------------------------------------------------------------------- */
 
 vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,

@@ -58,6 +58,11 @@ typedef enum {
 } vxs_selected_kind;
 vxs_selected_kind vxs_record_selects(const vxs_record *record);
 const char *vxs_record_block_name(const vxs_record *record); /* "features and pairs" */
+/* Of feature blocks: relative gap to which each selection is solved; weights are refitted on the
+ * selection; columns are divided by the square root of their group's size. */
+double vxs_record_selection_tol(const vxs_record *record);
+bool vxs_record_is_refit(const vxs_record *record);
+bool vxs_record_divides_by_size(const vxs_record *record);
 /* True if a voxel's value is the norm of its weights, without sign. */
 bool vxs_record_has_sizes(const vxs_record *record);
 /* True if the model has fused regions; neighbors of a voxel in its graph: 6, 18 or 26. */

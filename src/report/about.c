@@ -237,7 +237,7 @@ static void write_bound_of_rounds(const vxs_results *s)
     vxs_html(s->out,
              "<p>Every fit solved the problem on its selection to a gap of at most %g of the loss "
              "of the empty model. Iterations ended when %s",
-             fmax(tol, asked->blocks.inner_tol),
+             fmax(tol, vxs_record_selection_tol(&s->record)),
              asked->path.numbers ? "the requested number was selected"
                                  : "their requested number was reached");
     fputs(s->kind->model
@@ -264,7 +264,7 @@ void vxs_section_certificate(const vxs_results *s)
         fputs("<p class=\"warn\">Some fits did not reach the tolerance of the duality gap: their "
               "models are not optimal.</p>\n",
               s->out);
-    if (s->record.settings.blocks.debias > 0)
+    if (vxs_record_is_refit(&s->record))
         fputs("<p>Weights were refitted on the selection; the gap is that of the selecting "
               "problem.</p>\n",
               s->out);
