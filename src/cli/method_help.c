@@ -151,10 +151,10 @@ void vxs_print_methods(FILE *out, const vxs_method *methods)
         fputs("This build has no prediction methods.\n", out);
         return;
     }
-    fprintf(out, "%-11s%-9s%-28s%s\n", "method", "target", "map", "use it for");
+    fprintf(out, "%-12s%-9s%-28s%s\n", "method", "target", "map", "use it for");
     for (const vxs_method *m = methods; m->name; m++) {
         const page *p = page_of(m);
-        fprintf(out, "%-11s%-9s%-28s%s\n", m->name, vxs_method_target(m), p ? p->map : "",
+        fprintf(out, "%-12s%-9s%-28s%s\n", m->name, vxs_method_target(m), p ? p->map : "",
                 p ? p->use : m->summary);
     }
     fputs("\nTarget 'both': scores and classes. 'voxsift help METHOD' has a page about each.\n",
