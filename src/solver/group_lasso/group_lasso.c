@@ -25,6 +25,7 @@
 #define MOST_ITERATIONS 1000
 #define STAGE           0.31  /* ratio of intermediate lambdas */
 #define ROUGH           1e-3  /* gap at intermediate lambdas */
+#define LOOSE           0.1   /* of the gap over all groups: gap on the set before the next enter */
 #define FEW             8     /* groups that may enter at once, at least */
 #define MARGIN          1e-9  /* of screening, relative to 1 */
 #define ROUNDING        1e-13 /* of norms: slopes of a target that covariates explain */
@@ -240,7 +241,8 @@ static vxs_status solve(group_lasso *l, double lambda, double target, size_t *it
     int stalled = 0;
     for (size_t added = 1; !status && *iterations < MOST_ITERATIONS; ++*iterations) {
         vxs_group_state state;
-        status = vxs_group_set_solve(&l->set, lambda, target / 4, &state, err);
+        double inner = fmax(target / 4, best < INFINITY ? LOOSE * best : 0);
+        status = vxs_group_set_solve(&l->set, lambda, inner, &state, err);
         if (status)
             break;
         double largest = look_at_groups(l, fmax(state.largest, lambda * (1 - MARGIN)));
@@ -251,7 +253,7 @@ static vxs_status solve(group_lasso *l, double lambda, double target, size_t *it
             break;
         screen(l, lambda, &state);
         status = add_groups(l, lambda, state.scale, &added, err);
-        if (added == 0 && state.gap > target / 4 && stalled >= PATIENCE)
+        if (added == 0 && state.gap > inner && stalled >= PATIENCE)
             break;
     }
     return status;
