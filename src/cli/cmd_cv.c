@@ -180,7 +180,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (only select %s), baselines\n",
             dir, vxs_chosen_words(&cv->tuning));
     fprintf(out, "  %s/weights.tsv      mean, SD and selection frequency over folds%s\n", dir,
-            t->cohort->kind == VXS_FEATURES_VOXELS ? "; maps beside it" : "");
+            t->cohort->kind == VXS_FEATURES_VOXELS ? "; also as maps" : "");
     fprintf(out, "  %s/cv.json          all results and settings\n", dir);
 }
 
@@ -243,7 +243,7 @@ const vxs_command vxs_cmd_cv = {
     .summary = "estimate out-of-sample accuracy by nested cross-validation",
     .details =
         "Estimates out-of-sample prediction accuracy by nested cross-validation: inner folds "
-        "choose lambda, outer folds measure the model beside three baselines, with bootstrap "
+        "choose lambda, outer folds measure the model and three baselines, with bootstrap "
         "confidence intervals.",
     .operands = operands,
     .params = vxs_task_params,

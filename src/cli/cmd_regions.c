@@ -40,7 +40,7 @@ const vxs_command vxs_cmd_regions = {
         "With -o, writes clusters.nii.gz (cluster numbers), label files for FSLeyes, MRIcroGL, "
         "ITK-SNAP and NiiVue, and a script that opens the map in FSLeyes with the display range "
         "starting at the threshold.\n\n"
-        "Label names are read from files beside the atlas: FSL XML, FSLeyes .lut, MRIcroGL .txt, "
+        "Label names are read from a file next to the atlas: FSL XML, FSLeyes .lut, MRIcroGL .txt, "
         "ITK-SNAP, BIDS dseg.tsv, Schaefer's order.txt.",
     .operands = operands,
     .params = vxs_regions_params,

@@ -50,7 +50,7 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
             fprintf(out, "  %s %s: ", task->classes[o],
-                    task->loss == &vxs_multinomial_loss ? "beside the other classes"
+                    task->loss == &vxs_multinomial_loss ? "with the other classes"
                                                         : "against the rest");
         else
             fprintf(out, "  ");

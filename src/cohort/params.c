@@ -83,7 +83,7 @@ const vxs_param vxs_cohort_params[] = {
                  "atlas for --regions: a file, or a name such as schaefer100 or aal",
                  .head = VXS_HEAD_MODEL),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
-                 "names of the atlas's labels; default: the file beside it",
+                 "names of the atlas's labels; default: the file next to it",
                  .head = VXS_HEAD_MODEL),
     VXS_FLAG_ROW("regions", AT(regions), "use means of atlas regions as features, not voxels",
                  .head = VXS_HEAD_MODEL),

@@ -166,7 +166,7 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
     if (vxs_task_encoder(t)->without_covariates && t->settings.confounds &&
         t->settings.confounds_as != VXS_CONFOUNDS_REGRESS)
         return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' has nothing beside its kernels: confounds are taken out of "
+                        "method '%s' fits kernels alone: confounds are taken out of "
                         "the features, with '--confounds-as regress'",
                         method->name);
     if (method->graph == VXS_GRAPH_NEEDED && t->settings.penalties)

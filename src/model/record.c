@@ -57,5 +57,5 @@ size_t vxs_record_outputs(const vxs_record *r)
 
 const char *vxs_record_contrast(const vxs_record *r)
 {
-    return r->loss->joint ? "beside the other classes" : "against the rest";
+    return r->loss->joint ? "with the other classes" : "against the rest";
 }

@@ -92,11 +92,12 @@ vxs_status vxs_fail_no_usable_feature(const vxs_task *t, vxs_error *err)
     double size, other;
     size_t j = find_drowning(t->design, &size, &other), p = vxs_design_columns(t->design);
     if (j < p && p == t->cohort->p)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "feature '%s' is too large beside the others: its values are up to about "
-                        "%.2g, most others' no more than %.2g, and sums with it lose them; is it "
-                        "a fill value?",
-                        vxs_cohort_feature(t->cohort, j, buffer), size, other);
+        return vxs_fail(
+            err, VXS_BAD_DATA,
+            "feature '%s' is too large compared with the others: its values are up to about "
+            "%.2g, most others' no more than %.2g, and sums with it lose them; is it "
+            "a fill value?",
+            vxs_cohort_feature(t->cohort, j, buffer), size, other);
     return vxs_fail(err, VXS_BAD_DATA,
                     "nothing is left to find for '%s': no feature varies, or the confounds "
                     "explain it all",

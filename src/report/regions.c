@@ -30,7 +30,7 @@ const vxs_param vxs_regions_params[] = {
         "atlases that name clusters, with commas between: files, or names such as schaefer100",
         .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
-                 "names of the first atlas's labels; default: the file beside it",
+                 "names of the first atlas's labels; default: the file next to it",
                  .head = VXS_HEAD_DATA),
     VXS_CHOICE_ROW("table-format", "KIND", AT(format), 0, formats,
                    "columns of the table, as in voxsift, FSL cluster or nilearn",

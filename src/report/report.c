@@ -27,7 +27,8 @@ const vxs_param vxs_report_params[] = {
                  "commas",
                  .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
-                 "names of the atlas's labels; default: the file beside it", .head = VXS_HEAD_DATA),
+                 "names of the atlas's labels; default: the file next to it",
+                 .head = VXS_HEAD_DATA),
     VXS_PATH_ROW(
         "underlay", "IMAGE", AT(underlay),
         "background of the maps: a file, icbm152 or none; default icbm152 for images in MNI "

@@ -109,7 +109,7 @@ awk 'BEGIN { OFS = "\t"; print "participant_id", "a", "b", "c", "d"
 awk 'BEGIN { OFS = "\t"; print "participant_id", "score"; for (i = 1; i <= 30; i++) print "s" i, sin(i) + cos(11 * i) / 3 }' > who.tsv
 run voxsift cohort --feature-table fill.tsv --participants who.tsv -o fill -q
 for way in saif cut-pursuit bound-propagation; do
-    refuses 65 "feature 'c' is too large beside the others: its values are up to about 1e+20" \
+    refuses 65 "feature 'c' is too large compared with the others: its values are up to about 1e+20" \
         voxsift fit fill --target score --method fused --graph chain --solver $way -o x -q
 done
 works "methods without sums are as before" voxsift fit fill --target score -o x -q

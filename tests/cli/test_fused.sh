@@ -89,7 +89,7 @@ for way in "--target score" "--target score --sparsity 1" "--target kind --loss 
     holds "holds" "the certificate holds" "$work/out"
     rm -rf m m.html
 done
-holds "classes are told from all others" "beside the other classes" <(voxsift stability g --target kind --loss multinomial --sparsity 1 "${grid[@]}" \
+holds "classes are told from all others" "with the other classes" <(voxsift stability g --target kind --loss multinomial --sparsity 1 "${grid[@]}" \
     "${few[@]}" --pairs 2 -o s)
 
 # a run that is stopped goes on
