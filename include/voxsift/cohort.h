@@ -100,7 +100,8 @@ VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, 
 void vxs_cohort_release(vxs_cohort *cohort);
 /* The id of subject i as in the user's table; "?" if it has none. */
 const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
-/* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix. */
+/* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix; without a
+ * buffer that is NULL. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 
 #if defined(__GNUC__)

@@ -5,6 +5,11 @@
  *             vxs_error as last argument. The first message is kept; it is one line, complete
  *             enough to print. Outputs are untouched or empty on failure. The library never
  *             prints and never exits.
+ * Arguments A call that can fail is VXS_MISUSE, with a line that names the argument, for pointers
+ *             that are NULL and for numbers, indices and choices that are none; only context, err
+ *             and what says so may be NULL. Functions of a plain value answer NULL, NAN, 0 or what
+ *             is said, and those without value do nothing. Unchecked: that arrays are as long as
+ *             they should be, and that objects have not been freed.
  * Lifetimes _init/_release for values, _new/_read/_open and _free for pointers; both accept what
  *             is empty or NULL.
  * Threads Objects may be used by one thread at a time, different objects by different threads,
@@ -82,7 +87,7 @@ typedef enum {
 /* Callbacks and limits of long calls. All zero is a valid context: silent, one thread, never
  * interrupted. The callbacks are called by one thread at a time. */
 typedef struct {
-    int nthreads;        /* 0 counts as 1 */
+    int nthreads;        /* 0 counts as 1, more than 1024 as 1024 */
     const char *command; /* command line, for provenance; may be NULL */
     void (*log)(void *user, vxs_log_level level, const char *message);
     void (*progress)(void *user, const char *task, const char *unit, uint64_t done,
@@ -167,7 +172,8 @@ void vxs_table_free(vxs_table *table);
 size_t vxs_table_rows(const vxs_table *table); /* without the header */
 size_t vxs_table_columns(const vxs_table *table);
 const char *vxs_table_header(const vxs_table *table, size_t column);
-/* In visible form, as headers are: control characters as <U+...>. NULL when missing. */
+/* In visible form, as headers are: control characters as <U+...>. NULL when missing, and for rows
+ * and columns that are not there. */
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column);
 /* Finds a column by name; fails for duplicate and unknown names, and suggests the nearest one. */
 VXS_MUST_CHECK vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *column,

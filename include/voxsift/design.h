@@ -24,7 +24,7 @@ size_t vxs_design_rows(const vxs_design *design);
 size_t vxs_design_columns(const vxs_design *design);
 /* S = X'V for k vectors in one pass: s[c * p + j] = x_j'v_c, with v_c at v + c * n. */
 void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s);
-/* Copies columns, as doubles: block[c * n + i]. */
+/* Copies columns, as doubles: block[c * n + i]; a column that the design does not have is NAN. */
 void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block);
 /* Computes the norms |x_j| of all columns, on first call. */
 VXS_MUST_CHECK vxs_status vxs_design_measure(vxs_design *design, vxs_error *err);

@@ -33,10 +33,10 @@ typedef struct {
     int sform_code,
         qform_code; /* as in the file: 0 unknown, 1 scanner, 2 aligned, 3 Talairach, 4 MNI */
 } vxs_grid;
-size_t vxs_grid_voxels(const vxs_grid *grid);
+size_t vxs_grid_voxels(const vxs_grid *grid); /* SIZE_MAX if more than can be counted */
 /* (x, y, z) of a voxel with real-valued indices. */
 void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3]);
-/* (i, j, k) of a voxel by its position in memory. */
+/* (i, j, k) of a voxel by its position in memory; NAN of one that is not in the grid. */
 void vxs_grid_index(const vxs_grid *grid, size_t voxel, double index[3]);
 /* Lengths of the three voxel edges in mm. */
 void vxs_grid_voxel_size(const vxs_grid *grid, double size[3]);
@@ -78,6 +78,7 @@ typedef struct {
     vxs_grid grid;
     float *values; /* freed by _release */
 } vxs_volume;
+/* Grids are refused as those of files are: 1 to 2^31 - 1 voxels, an affine that is not singular. */
 VXS_MUST_CHECK vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *err);
 /* Volume number `number` of an image. */
 VXS_MUST_CHECK vxs_status vxs_volume_from_image(const vxs_image *image, size_t number,
@@ -86,7 +87,7 @@ void vxs_volume_release(vxs_volume *volume);
 
 typedef enum { VXS_NEAREST, VXS_LINEAR } vxs_interpolation;
 /* Resamples onto another grid; 0 more than half a voxel beyond the outermost voxels. Linear
- * interpolation onto larger voxels averages over each of them. */
+ * interpolation onto larger voxels averages over each of them. The result is another volume. */
 VXS_MUST_CHECK vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
                                               vxs_interpolation interpolation, vxs_volume *result,
                                               vxs_error *err);
@@ -114,7 +115,8 @@ typedef struct {
 } vxs_write_options;
 
 /* Writes a .nii.gz with the affine as both sform and qform, their codes kept, mm, no scaling. The
- * type of `values` is that of the options. */
+ * type of `values` is that of the options. Longer texts are cut. What the stream could not write is
+ * in ferror and fclose. */
 VXS_MUST_CHECK vxs_status vxs_image_write(FILE *stream, const char *name, const vxs_grid *grid,
                                           const vxs_write_options *options, const void *values,
                                           vxs_error *err);

@@ -87,6 +87,7 @@ static inline double vxs_loss_weight(const vxs_loss *loss, size_t i)
 {
     return loss->u ? loss->u[i] : 1;
 }
+/* NAN without kind, y or z, and with a y that is no class. */
 double vxs_loss_value(const vxs_loss *loss, const double *z);
 
 #if defined(__GNUC__)

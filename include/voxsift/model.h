@@ -176,7 +176,8 @@ typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit 
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,
                                          const vxs_method_settings *settings, size_t problem,
                                          vxs_take_fit *take, void *user, vxs_error *err);
-/* Recomputes the certificate of each output from the cohort's columns, after verifying these. */
+/* Recomputes the certificate of each output from the cohort's columns, after verifying these. The
+ * model is one that was read. */
 VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_model *model,
                                           const vxs_cohort *cohort, vxs_certificate *certificates,
                                           vxs_error *err);
@@ -191,7 +192,8 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 VXS_MUST_CHECK vxs_status vxs_model_scores(const vxs_model *model, const vxs_cohort *cohort,
                                            double *scores, vxs_error *err);
 /* Makes a cohort from images or tables with the mask, scaling and smoothing of the model's own
- * cohort. Uses only the rows of vxs_source_params. Leaves no files. */
+ * cohort, which is one that was read. Uses only the rows of vxs_source_params; names may be NULL.
+ * Leaves no files. */
 VXS_MUST_CHECK vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *model,
                                            const vxs_cohort_settings *sources,
                                            const char *const *names, vxs_cohort *cohort,

@@ -240,7 +240,7 @@ VXS_MUST_CHECK vxs_status vxs_solver_new(const vxs_context *context, const vxs_m
                                          vxs_error *err);
 /* The smallest lambda at which the model is empty: no weights, or no differences on a graph. */
 double vxs_solver_lambda_max(const vxs_solver *solver); /* NAN for paths in iterations */
-/* True if the empty model is optimal at every point. */
+/* True if the empty model is optimal at every point, or there is no solver. */
 bool vxs_solver_is_empty(const vxs_solver *solver);
 /* VXS_OK even if the tolerance is not met: see the certificate. lambda must be positive if
  * lambda_max is. VXS_BAD_DATA if the solution is not finite. */

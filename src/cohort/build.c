@@ -1,6 +1,8 @@
 /* build.c - the steps of making a cohort in their order, and the subjects that each step leaves
  * out. */
 #include "cohort/build.h"
+#include "image/names.h"
+#include "voxsift/internal/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,7 +162,7 @@ void vxs_origin_release(vxs_origin *o)
 static vxs_status note_origin(const vxs_build *build, vxs_origin *o, vxs_error *err)
 {
     size_t kept = 0;
-    if (!o || !build->table)
+    if (!build->table)
         return VXS_OK;
     o->table = vxs_format(err, "%s", vxs_table_name(build->table));
     o->lines = vxs_alloc(build->count, sizeof(*o->lines), err);
@@ -205,6 +207,22 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
     return VXS_OK;
 }
 
+/* What only a program can set wrongly. */
+static vxs_status check_given(const vxs_cohort_settings *settings, const char *directory,
+                              const vxs_cohort_summary *summary, vxs_error *err)
+{
+    bool writes = !settings || !settings->dry_run;
+    vxs_status status = VXS_GIVEN(err, { "settings", settings }, { "summary", summary },
+                                  { "directory", writes ? directory : "" });
+    const vxs_param *const tables[] = { vxs_source_params, vxs_cohort_params };
+    for (int k = 0; k < 2 && !status; k++) {
+        status = vxs_params_check_choices(tables[k], settings, err);
+        if (!status)
+            status = vxs_params_check_numbers(tables[k], settings, err);
+    }
+    return status;
+}
+
 static vxs_status check_file(const char *path, vxs_error *err)
 {
     return access(path, F_OK) == 0 ? VXS_OK : vxs_file_missing(path, err);
@@ -230,16 +248,18 @@ vxs_status vxs_cohort_make(const vxs_context *context, const vxs_cohort_settings
                            vxs_cohort_summary *summary, vxs_error *err)
 {
     vxs_build build = { .context = context, .settings = settings };
-    build.nthreads = context && context->nthreads > 1 ? context->nthreads : 1;
+    build.nthreads = vxs_context_threads(context);
     bool images = sources && sources[0];
-    vxs_status status = check_settings(settings, images, err);
+    vxs_status status = check_given(settings, directory, summary, err);
+    if (!status)
+        status = check_settings(settings, images, err);
     if (!status && images)
         status = check_files(settings, err);
     if (!status && images)
         status = make_from_images(&build, sources, directory, replace, summary, err);
     else if (!status)
         status = vxs_build_from_table(&build, directory, replace, summary, err);
-    if (!status)
+    if (!status && settings->origin)
         status = note_origin(&build, settings->origin, err);
     vxs_build_release(&build);
     return status;

@@ -140,8 +140,13 @@ static vxs_status read_names(vxs_cohort *c, vxs_error *err)
 
 vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
 {
-    *c = (vxs_cohort){ .path = vxs_format(err, "%s", path) };
-    vxs_status status = c->path ? read_about(c, err) : VXS_FAILED;
+    if (c)
+        *c = (vxs_cohort){ .path = NULL };
+    vxs_status status = VXS_GIVEN(err, { "path", path }, { "cohort", c });
+    if (status)
+        return status;
+    c->path = vxs_format(err, "%s", path);
+    status = c->path ? read_about(c, err) : VXS_FAILED;
     if (!status)
         status = is_sparse(c) ? vxs_nonzeros_open(c, err) : map_features(c, err);
     if (!status)
@@ -159,8 +164,18 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
     return status;
 }
 
+vxs_status vxs_cohort_check_open(const vxs_cohort *c, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "cohort", c });
+    if (status || (c->people && (c->features || c->starts)))
+        return status;
+    return vxs_fail(err, VXS_MISUSE, "the cohort is not open");
+}
+
 void vxs_cohort_release(vxs_cohort *c)
 {
+    if (!c)
+        return;
     free(c->path);
     for (int k = 0; k < 3; k++)
         vxs_npy_release(&c->npy[k]);
@@ -182,8 +197,8 @@ void vxs_cohort_add(const vxs_cohort *c, size_t j, double weight, double *sums)
 
 const char *vxs_cohort_feature(const vxs_cohort *c, size_t j, char buffer[32])
 {
-    const char *name = c->names ? vxs_table_cell(c->names, j, c->name_column) : NULL;
-    if (name)
+    const char *name = c && c->names ? vxs_table_cell(c->names, j, c->name_column) : NULL;
+    if (name || !buffer)
         return name;
     snprintf(buffer, 32, "x%zu", j);
     return buffer;

@@ -427,7 +427,7 @@ vxs_status vxs_cohort_find_people(vxs_cohort *c, const char *path, vxs_error *er
 
 const char *vxs_cohort_id(const vxs_cohort *c, size_t i)
 {
-    const char *id = vxs_table_cell(c->people, i, c->id_column);
+    const char *id = c ? vxs_table_cell(c->people, i, c->id_column) : NULL;
     return id ? id : "?";
 }
 

@@ -19,7 +19,7 @@ vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_l
         return status;
     /* one character longer, so that truncation is marked */
     char text[sizeof(err->message) + 4] = "";
-    vsnprintf(text, sizeof(text), format, args);
+    vsnprintf(text, sizeof(text), format ? format : "no message", args);
     vxs_shown_copy(text, err->message, sizeof(err->message));
     err->status = status;
     return status;

@@ -153,12 +153,3 @@ const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT])
     snprintf(buffer, VXS_REAL_TEXT, "%.1f", vxs_round_mm(value));
     return buffer;
 }
-
-vxs_status vxs_number_check(const char *name, double value, double least, bool above,
-                            vxs_error *err)
-{
-    bool fine = (above ? value > least : value >= least) && value <= VXS_LARGEST;
-    return fine ? VXS_OK
-                : vxs_fail(err, VXS_MISUSE, "%s must be a finite number %s %g, not %g", name,
-                           above ? "above" : "of at least", least, value);
-}

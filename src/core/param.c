@@ -1,6 +1,7 @@
 /* param.c - parameter tables: defaults, ranges and descriptions from the same row. */
 #include "voxsift/internal/core.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static void *place(const vxs_param *param, void *values)
 
 void vxs_params_defaults(const vxs_param *table, void *values)
 {
-    for (const vxs_param *p = table; p->name; p++) {
+    for (const vxs_param *p = table; p && values && p->name; p++) {
         switch (p->type) {
         case VXS_PARAM_FLAG:
             *(bool *)place(p, values) = p->initial != 0;
@@ -53,6 +54,54 @@ vxs_status vxs_params_check_choices(const vxs_param *table, const void *values, 
         if (choice < 0 || (choice > 0 && choice >= count_choices(p)))
             return vxs_fail(err, VXS_MISUSE, "setting '%s' has no choice number %d", p->name,
                             choice);
+        if (p->type == VXS_PARAM_TEXTS &&
+            ((const vxs_texts *)(const void *)at)->each[VXS_MOST_TEXTS])
+            return vxs_fail(err, VXS_MISUSE, "setting '%s' has more than %d texts", p->name,
+                            VXS_MOST_TEXTS);
+    }
+    return VXS_OK;
+}
+
+/* Written so that NaN fails on either side. */
+static bool in_range(const vxs_param *param, double value)
+{
+    return value >= param->min && value <= param->max;
+}
+
+/* Doubles cannot represent every integer, so these are compared as integers. */
+static bool whole_in_range(const vxs_param *param, int64_t value)
+{
+    if (isfinite(param->max) && value > (int64_t)param->max)
+        return false;
+    return !isfinite(param->min) || value >= (int64_t)param->min;
+}
+
+/* Limits of a number; those of whole numbers leave room for words. */
+static bool is_number_fine(const vxs_param *p, const char *at)
+{
+    if (p->type == VXS_PARAM_REAL) {
+        double real = *(const double *)(const void *)at;
+        return real == 0 || real == p->initial || (isnan(real) && isnan(p->initial)) ||
+               (real >= fmin(p->min, 0) && real <= p->max && real < INFINITY);
+    }
+    if (p->type != VXS_PARAM_WHOLE && p->type != VXS_PARAM_BYTES)
+        return true;
+    int64_t whole = *(const int64_t *)(const void *)at;
+    bool word = p->choices && whole <= VXS_WORD(0) && whole > VXS_WORD(count_choices(p));
+    return whole == 0 || word || (double)whole == p->initial || whole_in_range(p, whole);
+}
+
+vxs_status vxs_params_check_numbers(const vxs_param *table, const void *values, vxs_error *err)
+{
+    for (const vxs_param *p = table; p->name; p++) {
+        const char *at = (const char *)values + p->offset;
+        if (is_number_fine(p, at))
+            continue;
+        if (p->type == VXS_PARAM_REAL)
+            return vxs_fail(err, VXS_MISUSE, "setting '%s' is %g", p->name,
+                            *(const double *)(const void *)at);
+        return vxs_fail(err, VXS_MISUSE, "setting '%s' is %" PRId64, p->name,
+                        *(const int64_t *)(const void *)at);
     }
     return VXS_OK;
 }
@@ -123,20 +172,6 @@ void vxs_param_default(const vxs_param *param, char *buffer, size_t size)
         snprintf(buffer, size, "%s", vxs_real_text(param->initial, number));
     else if (param->type == VXS_PARAM_CHOICE)
         snprintf(buffer, size, "%s", param->choices[(int)param->initial]);
-}
-
-/* Written so that NaN fails on either side. */
-static bool in_range(const vxs_param *param, double value)
-{
-    return value >= param->min && value <= param->max;
-}
-
-/* Doubles cannot represent every integer, so these are compared as integers. */
-static bool whole_in_range(const vxs_param *param, int64_t value)
-{
-    if (isfinite(param->max) && value > (int64_t)param->max)
-        return false;
-    return !isfinite(param->min) || value >= (int64_t)param->min;
 }
 
 static bool set_choice(const vxs_param *param, int *value, const char *text)
@@ -211,12 +246,17 @@ static bool set_value(const vxs_param *param, void *value, const char *text)
 
 vxs_status vxs_param_set(const vxs_param *param, void *values, const char *text, vxs_error *err)
 {
-    if (set_value(param, place(param, values), text))
-        return VXS_OK;
+    bool flag = param && param->type == VXS_PARAM_FLAG;
+    bool words = param && param->type == VXS_PARAM_CHOICE;
+    vxs_status status =
+        VXS_GIVEN(err, { "param", param }, { "values", values }, { "text", flag ? "" : text },
+                  { "param->choices", words ? (const void *)param->choices : "" });
+    if (status || set_value(param, place(param, values), text))
+        return status;
     if (param->type == VXS_PARAM_TEXTS && *text)
         return vxs_fail(err, VXS_MISUSE, "option '--%s' can be given %d times, not more",
                         param->name, VXS_MOST_TEXTS);
-    char expected[256];
+    char expected[256] = "";
     vxs_param_expects(param, expected, sizeof(expected));
     const char *near = param->type == VXS_PARAM_CHOICE ? vxs_nearest(text, param->choices) : NULL;
     return vxs_fail(err, VXS_MISUSE, "option '--%s' expects %s, not '%s'%s%s%s", param->name,

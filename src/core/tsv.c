@@ -398,7 +398,9 @@ vxs_status vxs_table_read(const char *path, vxs_table **table, vxs_error *err)
 {
     char *bytes = NULL;
     size_t length = 0;
-    vxs_status status = vxs_file_read(path, &bytes, &length, err);
+    vxs_status status = VXS_GIVEN(err, { "path", path }, { "table", table });
+    if (!status)
+        status = vxs_file_read(path, &bytes, &length, err);
     if (!status)
         status = vxs_table_parse(bytes, length, path, table, err);
     free(bytes);
@@ -448,21 +450,23 @@ void vxs_table_free(vxs_table *table)
 
 size_t vxs_table_rows(const vxs_table *table)
 {
-    return table->rows - 1;
+    return table ? table->rows - 1 : 0;
 }
 
 size_t vxs_table_columns(const vxs_table *table)
 {
-    return table->columns;
+    return table ? table->columns : 0;
 }
 
 const char *vxs_table_header(const vxs_table *table, size_t column)
 {
-    return table->cells[column];
+    return column < vxs_table_columns(table) ? table->cells[column] : NULL;
 }
 
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column)
 {
+    if (row >= vxs_table_rows(table) || column >= vxs_table_columns(table))
+        return NULL;
     const char *cell = table->cells[(row + 1) * table->columns + column];
     return vxs_cell_is_missing(cell) ? NULL : cell;
 }
@@ -512,6 +516,9 @@ static vxs_status no_such_column(const vxs_table *table, const char *name, vxs_e
 
 vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *column, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "table", table }, { "name", name }, { "column", column });
+    if (status)
+        return status;
     size_t found = table->columns;
     for (size_t j = 0; j < table->columns; j++) {
         if (!vxs_cell_is(table->cells[j], name))
@@ -530,6 +537,13 @@ vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *colu
 vxs_status vxs_table_real(const vxs_table *table, size_t row, size_t column, double *value,
                           vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "table", table }, { "value", value });
+    if (!status)
+        status = vxs_index_check("row", row, vxs_table_rows(table), err);
+    if (!status)
+        status = vxs_index_check("column", column, vxs_table_columns(table), err);
+    if (status)
+        return status;
     const char *cell = vxs_table_cell(table, row, column);
     if (!cell) {
         *value = NAN;

@@ -69,8 +69,13 @@ vxs_status vxs_table_summarize(const vxs_table *table, size_t column, vxs_column
 {
     vxs_level *levels = NULL;
     size_t present = 0;
+    vxs_status status = VXS_GIVEN(err, { "table", table }, { "summary", summary });
+    if (!status)
+        status = vxs_index_check("column", column, vxs_table_columns(table), err);
+    if (status)
+        return status;
     *summary = (vxs_column_summary){ .missing = 0 };
-    vxs_status status = vxs_table_levels(table, column, &levels, &summary->distinct, err);
+    status = vxs_table_levels(table, column, &levels, &summary->distinct, err);
     if (status)
         return status;
     free(levels);

@@ -212,14 +212,16 @@ static vxs_status columns_new(const vxs_context *context, vxs_design *design,
 static vxs_status check_map(const vxs_feature_map *map, size_t p, vxs_error *err)
 {
     if (map->kind == VXS_FEATURE_MAP_GAUSS &&
-        !(map->bandwidth > 0 && vxs_gauss_frequency(map) < INFINITY))
+        !(map->bandwidth > 0 && map->bandwidth <= VXS_LARGEST &&
+          vxs_gauss_frequency(map) < INFINITY))
         return vxs_fail(err, VXS_MISUSE, "a bandwidth must be above 0, not %g", map->bandwidth);
     if (map->kind != VXS_FEATURE_MAP_POLY2)
         return VXS_OK;
-    if (!(map->gamma > 0 && map->gamma < INFINITY))
-        return vxs_fail(err, VXS_MISUSE, "gamma must be above 0, not %g", map->gamma);
-    if (!(map->coef0 >= 0 && map->coef0 < INFINITY))
-        return vxs_fail(err, VXS_MISUSE, "coef0 of a kernel must be 0 or more, not %g", map->coef0);
+    vxs_status status = vxs_number_check("gamma", map->gamma, 0, true, err);
+    if (!status)
+        status = vxs_number_check("coef0 of a kernel", map->coef0, 0, false, err);
+    if (status)
+        return status;
     if (vxs_feature_map_count(map, p) == SIZE_MAX)
         return vxs_fail(err, VXS_MISUSE, "%zu features have more pairs than can be numbered", p);
     return VXS_OK;
@@ -228,10 +230,11 @@ static vxs_status check_map(const vxs_feature_map *map, size_t p, vxs_error *err
 vxs_status vxs_blocks_new(const vxs_context *context, vxs_design *design,
                           const vxs_feature_map *map, vxs_blocks **blocks, vxs_error *err)
 {
-    if (!design || !map)
-        return vxs_fail(err, VXS_MISUSE, "feature blocks require a %s",
-                        design ? "feature map" : "design");
-    vxs_status status = check_map(map, vxs_design_columns(design), err);
+    vxs_status status = VXS_GIVEN(err, { "design", design }, { "map", map }, { "blocks", blocks });
+    if (!status)
+        status = vxs_choice_check("feature map", map->kind, VXS_FEATURE_MAP_HIK + 1, err);
+    if (!status)
+        status = check_map(map, vxs_design_columns(design), err);
     if (status)
         return status;
     switch (map->kind) {
@@ -241,9 +244,7 @@ vxs_status vxs_blocks_new(const vxs_context *context, vxs_design *design,
         return vxs_blocks_pairs_new(context, design, map, PAIRS_LIMIT, blocks, err);
     case VXS_FEATURE_MAP_GAUSS:
         return vxs_blocks_gauss_new(context, design, map, blocks, err);
-    case VXS_FEATURE_MAP_HIK:
-        return vxs_blocks_hik_new(context, design, map, blocks, err);
     default:
-        return vxs_fail(err, VXS_MISUSE, "there is no feature map number %d", map->kind);
+        return vxs_blocks_hik_new(context, design, map, blocks, err);
     }
 }

@@ -328,9 +328,6 @@ static vxs_status check_tree(const group_blocks *w, vxs_error *err)
 
 static vxs_status check_groups(const vxs_design *design, const vxs_groups *groups, vxs_error *err)
 {
-    if (!design || !groups)
-        return vxs_fail(err, VXS_MISUSE, "feature blocks require %s",
-                        design ? "groups" : "a design");
     vxs_status status = check_runs(groups, vxs_design_columns(design), err);
     size_t *last = status ? NULL : vxs_alloc(groups->nodes, sizeof(*last), err);
     if (!status)
@@ -346,7 +343,10 @@ vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
                                 vxs_error *err)
 {
     vxs_feature_map none = { .kind = VXS_FEATURE_MAP_NONE };
-    vxs_status status = check_groups(design, groups, err);
+    vxs_status status =
+        VXS_GIVEN(err, { "design", design }, { "groups", groups }, { "blocks", blocks });
+    if (!status)
+        status = check_groups(design, groups, err);
     group_blocks *result = status ? NULL : vxs_alloc(1, sizeof(*result), err);
     if (!result)
         return status ? status : VXS_FAILED;

@@ -82,9 +82,15 @@ static const vxs_design_kind kind = {
 vxs_status vxs_dense_new(const float *columns, size_t n, size_t p, int nthreads,
                          vxs_design **design, vxs_error *err)
 {
-    int threads = nthreads > 1 ? nthreads : 1;
+    int threads = vxs_thread_count(nthreads);
+    vxs_status status = VXS_GIVEN(err, { "design", design });
+    if (status)
+        return status;
     if (!columns && n > 0 && p > 0)
         return vxs_fail(err, VXS_MISUSE, "the design has no values");
+    if (vxs_times(vxs_times(n, p), sizeof(*columns)) > PTRDIFF_MAX)
+        return vxs_fail(err, VXS_MISUSE, "a design of %zu x %zu values is larger than memory", n,
+                        p);
     dense *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);
     if (!made)
         return VXS_FAILED;

@@ -6,12 +6,12 @@
 
 size_t vxs_design_rows(const vxs_design *design)
 {
-    return design->n;
+    return design ? design->n : 0;
 }
 
 size_t vxs_design_columns(const vxs_design *design)
 {
-    return design->p;
+    return design ? design->p : 0;
 }
 
 int vxs_design_threads(const vxs_design *design)
@@ -19,9 +19,28 @@ int vxs_design_threads(const vxs_design *design)
     return design->nthreads;
 }
 
+static void fill_nan(double *values, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        values[k] = NAN;
+}
+
+/* A column that the design does not have is NaN. */
+static void fetch_known(vxs_design *design, const size_t *set, size_t count, double *block)
+{
+    for (size_t c = 0; c < count; c++)
+        if (set[c] < design->p)
+            design->kind->fetch(design, set + c, 1, block + c * design->n);
+        else
+            fill_nan(block + c * design->n, design->n);
+}
+
 void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s)
 {
-    design->kind->scan(design, v, k, s);
+    if (design && v && s)
+        design->kind->scan(design, v, k, s);
+    else if (design && s)
+        fill_nan(s, k * design->p);
 }
 
 void vxs_design_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
@@ -32,7 +51,15 @@ void vxs_design_scan_some(vxs_design *design, const size_t *set, size_t count, c
 
 void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block)
 {
-    design->kind->fetch(design, set, count, block);
+    size_t known = 0;
+    if (!design || !set || !block)
+        return;
+    while (known < count && set[known] < design->p)
+        known++;
+    if (known == count)
+        design->kind->fetch(design, set, count, block);
+    else
+        fetch_known(design, set, count, block);
 }
 
 void vxs_forward_scan_some(vxs_design *design, const size_t *set, size_t count, const double *v,
@@ -54,7 +81,8 @@ void vxs_forward_moments(vxs_design *design, const double *rows, const double *v
 
 vxs_status vxs_design_measure(vxs_design *design, vxs_error *err)
 {
-    return design->norms ? VXS_OK : design->kind->measure(design, NULL, NULL, err);
+    vxs_status status = VXS_GIVEN(err, { "design", design });
+    return status || design->norms ? status : design->kind->measure(design, NULL, NULL, err);
 }
 
 vxs_status vxs_design_measure_scan(vxs_design *design, const double *v, double *s, vxs_error *err)

@@ -189,8 +189,6 @@ static vxs_status make_scores(const vxs_context *context, scores *result, const 
 
 static vxs_status check_targets(const vxs_design *base, const double *y, vxs_error *err)
 {
-    if (!base || !y)
-        return vxs_fail(err, VXS_MISUSE, "kernel scores require %s", base ? "y" : "a base");
     for (size_t i = 0; i < base->n; i++)
         if (!(fabs(y[i]) <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
@@ -203,7 +201,11 @@ vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool sha
                           const double *y, double bandwidth, size_t memory, vxs_design **design,
                           vxs_error *err)
 {
-    vxs_status status = check_targets(base, y, err);
+    vxs_status status = VXS_GIVEN(err, { "base", base }, { "y", y }, { "design", design });
+    if (!status)
+        status = vxs_number_check("the bandwidth", bandwidth, 0, false, err);
+    if (!status)
+        status = check_targets(base, y, err);
     scores *result = status ? NULL : vxs_alloc(1, sizeof(*result), err);
     if (!result) {
         if (!shared)

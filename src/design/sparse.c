@@ -144,8 +144,10 @@ static vxs_status check_arrays(const float *values, const int32_t *rows, const s
 vxs_status vxs_sparse_new(const float *values, const int32_t *rows, const size_t *starts, size_t n,
                           size_t p, int nthreads, vxs_design **design, vxs_error *err)
 {
-    int threads = nthreads > 1 ? nthreads : 1;
-    vxs_status status = check_arrays(values, rows, starts, n, p, err);
+    int threads = vxs_thread_count(nthreads);
+    vxs_status status = VXS_GIVEN(err, { "design", design });
+    if (!status)
+        status = check_arrays(values, rows, starts, n, p, err);
     if (status)
         return status;
     sparse *made = vxs_blas_start(threads, err) ? NULL : vxs_alloc(1, sizeof(*made), err);

@@ -450,8 +450,6 @@ static vxs_status copy_settings(view *w, const vxs_view *settings, vxs_error *er
 /* Checks pointers and shapes before anything is computed. */
 static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_error *err)
 {
-    if (!base || !s)
-        return vxs_fail(err, VXS_MISUSE, "a view has no %s", base ? "settings" : "base");
     if (!base->kind->moments)
         return vxs_fail(err, VXS_MISUSE,
                         "a view requires stored columns, not another view or columns that are "
@@ -460,10 +458,9 @@ static vxs_status check_settings(const vxs_design *base, const vxs_view *s, vxs_
         return vxs_fail(err, VXS_MISUSE, "a view has %zu confounds without values",
                         s->confound_count);
     size_t n = s->rows ? s->row_count : base->n;
-    if ((unsigned)s->standardize > VXS_STANDARDIZE_UNIT)
-        return vxs_fail(err, VXS_MISUSE, "there is no standardization number %d",
-                        (int)s->standardize);
-    return n > 0 ? VXS_OK : vxs_fail(err, VXS_MISUSE, "a view needs a row");
+    if (n == 0)
+        return vxs_fail(err, VXS_MISUSE, "a view needs a row");
+    return vxs_choice_check("standardization", (int)s->standardize, VXS_STANDARDIZE_UNIT + 1, err);
 }
 
 static vxs_status check_values(const vxs_design *base, const vxs_view *s, vxs_error *err)
@@ -493,7 +490,10 @@ static vxs_status check_values(const vxs_design *base, const vxs_view *s, vxs_er
 vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
                         vxs_design **design, vxs_error *err)
 {
-    vxs_status status = check_settings(base, settings, err);
+    vxs_status status =
+        VXS_GIVEN(err, { "base", base }, { "view", settings }, { "design", design });
+    if (!status)
+        status = check_settings(base, settings, err);
     if (!status)
         status = check_values(base, settings, err);
     view *made = status ? NULL : vxs_alloc(1, sizeof(*made), err);
@@ -520,10 +520,10 @@ vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
 
 const double *vxs_view_shift(const vxs_design *design)
 {
-    return design->kind == &kind ? ((const view *)design)->shift : NULL;
+    return design && design->kind == &kind ? ((const view *)design)->shift : NULL;
 }
 
 const double *vxs_view_factor(const vxs_design *design)
 {
-    return design->kind == &kind ? ((const view *)design)->factor : NULL;
+    return design && design->kind == &kind ? ((const view *)design)->factor : NULL;
 }

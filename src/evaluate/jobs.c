@@ -5,6 +5,7 @@
 #include "evaluate/chunks/chunk.h"
 #include "model/covariates.h"
 #include "model/estimators.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -344,7 +345,7 @@ vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t coun
 {
     const vxs_context *context = common->context;
     const vxs_cohort *c = common->task->cohort;
-    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    int threads = vxs_context_threads(context);
     double bytes = (double)c->n * (double)c->p * sizeof(float);
     queue q = { .common = common,
                 .task = *common->task,

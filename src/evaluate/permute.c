@@ -219,7 +219,7 @@ static bool is_clear(permuter *m)
 static vxs_status run_all(permuter *m, vxs_error *err)
 {
     vxs_permutation *r = m->result;
-    int threads = m->context && m->context->nthreads > 1 ? m->context->nthreads : 1;
+    int threads = vxs_context_threads(m->context);
     int stop = is_clear(m);
     vxs_status status = VXS_OK;
     vxs_progress progress;

@@ -7,8 +7,11 @@
 vxs_status vxs_analysis_new(size_t columns, size_t count, size_t factors, vxs_analysis *terms,
                             vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "terms", terms });
+    if (status)
+        return status;
     *terms = (vxs_analysis){ .columns = columns, .count = count };
-    terms->starts = vxs_alloc(count + 1, sizeof(*terms->starts), err);
+    terms->starts = vxs_alloc(count < SIZE_MAX ? count + 1 : count, sizeof(*terms->starts), err);
     terms->index = vxs_alloc(factors, sizeof(*terms->index), err);
     terms->value = vxs_alloc(factors, sizeof(*terms->value), err);
     if (terms->starts && terms->index && terms->value)
@@ -19,6 +22,8 @@ vxs_status vxs_analysis_new(size_t columns, size_t count, size_t factors, vxs_an
 
 void vxs_analysis_release(vxs_analysis *terms)
 {
+    if (!terms)
+        return;
     free(terms->starts);
     free(terms->index);
     free(terms->value);

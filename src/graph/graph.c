@@ -7,6 +7,12 @@
 
 vxs_status vxs_graph_new(size_t nodes, size_t count, vxs_graph *g, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "graph", g });
+    if (status)
+        return status;
+    *g = (vxs_graph){ .nodes = 0 };
+    if (count > 0 && nodes == 0) /* edges begin at node 0 */
+        return vxs_index_check("node", 0, nodes, err);
     *g = (vxs_graph){ .nodes = nodes, .count = count };
     g->from = vxs_alloc(count, sizeof(*g->from), err);
     g->to = g->from ? vxs_alloc(count, sizeof(*g->to), err) : NULL;
@@ -22,6 +28,8 @@ vxs_status vxs_graph_new(size_t nodes, size_t count, vxs_graph *g, vxs_error *er
 
 void vxs_graph_release(vxs_graph *g)
 {
+    if (!g)
+        return;
     free(g->from);
     free(g->to);
     free(g->weight);
@@ -31,7 +39,7 @@ void vxs_graph_release(vxs_graph *g)
 vxs_status vxs_graph_chain(size_t nodes, vxs_graph *g, vxs_error *err)
 {
     vxs_status status = vxs_graph_new(nodes, nodes > 0 ? nodes - 1 : 0, g, err);
-    for (size_t e = 0; e < g->count; e++) {
+    for (size_t e = 0; !status && e < g->count; e++) {
         g->from[e] = e;
         g->to[e] = e + 1;
     }

@@ -11,6 +11,9 @@
 
 vxs_status vxs_groups_new(size_t nodes, size_t count, size_t members, vxs_groups *g, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "groups", g });
+    if (status)
+        return status;
     *g = (vxs_groups){ .nodes = nodes, .count = count, .members = members };
     g->begin = vxs_alloc(count, sizeof(*g->begin), err);
     g->end = g->begin ? vxs_alloc(count, sizeof(*g->end), err) : NULL;
@@ -23,6 +26,8 @@ vxs_status vxs_groups_new(size_t nodes, size_t count, size_t members, vxs_groups
 
 void vxs_groups_release(vxs_groups *g)
 {
+    if (!g)
+        return;
     for (size_t k = 0; g->names && k < g->count; k++)
         free(g->names[k]);
     free(g->names);
@@ -414,11 +419,15 @@ vxs_status vxs_groups_spheres(const size_t shape[3], const size_t *voxels, size_
 {
     sphere s = { .shape = shape, .step = step, .radius = radius };
     size_t members = 0;
-    *g = (vxs_groups){ .nodes = 0 };
+    if (g)
+        *g = (vxs_groups){ .nodes = 0 };
+    vxs_status status = VXS_GIVEN(err, { "shape", shape }, { "step", step }, { "groups", g });
+    if (status)
+        return status;
     if (!(radius >= 0))
         return vxs_fail(err, VXS_MISUSE, "the radius of a sphere is %g mm; it must be above 0",
                         radius);
-    vxs_status status = vxs_voxels_check(shape, voxels, count, err);
+    status = vxs_voxels_check(shape, voxels, count, err);
     if (!status)
         status = find_extent(&s, err);
     if (!status)

@@ -255,10 +255,14 @@ static vxs_status build_graph(const size_t shape[3], const size_t *voxels, size_
                               int connectivity, bool linked, vxs_graph *g, vxs_error *err)
 {
     uint32_t *node = NULL;
-    *g = (vxs_graph){ .nodes = 0 };
+    if (g)
+        *g = (vxs_graph){ .nodes = 0 };
+    vxs_status status = VXS_GIVEN(err, { "shape", shape }, { "graph", g });
+    if (status)
+        return status;
     if (connectivity != 6 && connectivity != 18 && connectivity != 26)
         return vxs_fail(err, VXS_MISUSE, "connectivity is 6, 18 or 26, not %d", connectivity);
-    vxs_status status = vxs_voxels_check(shape, voxels, count, err);
+    status = vxs_voxels_check(shape, voxels, count, err);
     if (!status)
         status = map_cells(shape, voxels, count, &node, err);
     if (!status) {

@@ -48,18 +48,25 @@ vxs_status vxs_grid_check(const vxs_grid *grid, const char *what, vxs_error *err
 
 size_t vxs_grid_voxels(const vxs_grid *grid)
 {
-    return grid->shape[0] * grid->shape[1] * grid->shape[2];
+    return grid ? vxs_times(vxs_times(grid->shape[0], grid->shape[1]), grid->shape[2]) : 0;
 }
 
 void vxs_grid_position(const vxs_grid *grid, const double index[3], double position[3])
 {
-    for (int r = 0; r < 3; r++)
-        position[r] = grid->affine[r][0] * index[0] + grid->affine[r][1] * index[1] +
-                      grid->affine[r][2] * index[2] + grid->affine[r][3];
+    for (int r = 0; r < 3 && position; r++)
+        position[r] = !grid || !index
+                          ? NAN
+                          : grid->affine[r][0] * index[0] + grid->affine[r][1] * index[1] +
+                                grid->affine[r][2] * index[2] + grid->affine[r][3];
 }
 
 void vxs_grid_index(const vxs_grid *grid, size_t voxel, double index[3])
 {
+    if (!index)
+        return;
+    index[0] = index[1] = index[2] = NAN;
+    if (voxel >= vxs_grid_voxels(grid))
+        return;
     size_t i = voxel % grid->shape[0], rest = voxel / grid->shape[0];
     size_t j = rest % grid->shape[1], k = rest / grid->shape[1];
     index[0] = (double)i;
@@ -100,10 +107,11 @@ bool vxs_grid_inverse(const vxs_grid *grid, double inverse[4][4])
 
 void vxs_grid_voxel_size(const vxs_grid *grid, double size[3])
 {
-    for (int c = 0; c < 3; c++)
-        size[c] =
-            sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] +
-                 grid->affine[2][c] * grid->affine[2][c]);
+    for (int c = 0; c < 3 && size; c++)
+        size[c] = !grid ? NAN
+                        : sqrt(grid->affine[0][c] * grid->affine[0][c] +
+                               grid->affine[1][c] * grid->affine[1][c] +
+                               grid->affine[2][c] * grid->affine[2][c]);
 }
 
 double vxs_grid_voxel_volume(const vxs_grid *grid)

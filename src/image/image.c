@@ -140,7 +140,10 @@ static vxs_status read_path(const char *path, bool values, char *hash, vxs_image
 
 vxs_status vxs_image_read(const char *path, vxs_image *image, vxs_error *err)
 {
-    return read_path(path, true, NULL, image, err);
+    if (image)
+        *image = (vxs_image){ .format = NULL };
+    vxs_status status = VXS_GIVEN(err, { "path", path }, { "image", image });
+    return status ? status : read_path(path, true, NULL, image, err);
 }
 
 vxs_status vxs_image_read_hashed(const char *path, vxs_image *image, char hash[VXS_HASH_TEXT],
@@ -165,6 +168,8 @@ vxs_status vxs_image_parse(const char *bytes, size_t length, const char *name, v
 
 void vxs_image_release(vxs_image *image)
 {
+    if (!image)
+        return;
     free(image->owned);
     *image = (vxs_image){ .format = NULL };
 }

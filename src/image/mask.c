@@ -97,11 +97,16 @@ static vxs_status fill_holes(uint8_t *mask, const size_t shape[3], size_t voxels
 
 vxs_status vxs_mask_auto(const vxs_volume *volume, uint8_t *mask, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "mask", mask });
+    if (!status)
+        status = vxs_volume_check(volume, err);
+    if (status)
+        return status;
     const size_t *shape = volume->grid.shape;
     size_t voxels = vxs_grid_voxels(&volume->grid), count = 0;
     float threshold = 0;
     int32_t *labels = vxs_alloc(voxels, sizeof(*labels), err);
-    vxs_status status = labels ? find_threshold(volume, voxels, &threshold, err) : VXS_FAILED;
+    status = labels ? find_threshold(volume, voxels, &threshold, err) : VXS_FAILED;
     if (!status) {
         for (size_t v = 0; v < voxels; v++)
             mask[v] = volume->values[v] > threshold;

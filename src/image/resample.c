@@ -113,14 +113,31 @@ static void count_samples(sampler *s)
     }
 }
 
+static vxs_status check_given(const vxs_volume *volume, const vxs_grid *grid,
+                              vxs_interpolation interpolation, vxs_volume *result, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "grid", grid }, { "result", result });
+    if (!status && result == volume)
+        return vxs_fail(err, VXS_MISUSE, "a volume cannot be resampled into itself");
+    if (result)
+        *result = (vxs_volume){ .values = NULL };
+    if (!status)
+        status = vxs_volume_check(volume, err);
+    return status ? status
+                  : vxs_choice_check("interpolation", (int)interpolation, VXS_LINEAR + 1, err);
+}
+
 vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
                                vxs_interpolation interpolation, vxs_volume *result, vxs_error *err)
 {
     double inverse[4][4];
     sampler s = { .volume = volume, .interpolation = interpolation };
+    vxs_status status = check_given(volume, grid, interpolation, result, err);
+    if (status)
+        return status;
     if (!vxs_grid_inverse(&volume->grid, inverse))
         return vxs_fail(err, VXS_BAD_DATA, "a grid with a singular affine cannot be resampled");
-    vxs_status status = vxs_volume_new(grid, result, err);
+    status = vxs_volume_new(grid, result, err);
     if (status)
         return status;
     multiply((const double(*)[4])inverse, grid->affine, s.to_index);

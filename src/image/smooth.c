@@ -67,11 +67,16 @@ static vxs_status smooth_axis(double *values, const size_t shape[3], int axis, d
 
 vxs_status vxs_volume_smooth(vxs_volume *volume, double fwhm, const uint8_t *mask, vxs_error *err)
 {
+    vxs_status status = vxs_volume_check(volume, err);
+    if (!status)
+        status = vxs_number_check("the full width at half maximum", fwhm, 0, false, err);
+    if (status)
+        return status;
     size_t voxels = vxs_grid_voxels(&volume->grid);
     double size[3];
     double *values = vxs_alloc(voxels, sizeof(double), err);
     double *inside = vxs_alloc(voxels, sizeof(double), err);
-    vxs_status status = values && inside ? VXS_OK : VXS_FAILED;
+    status = values && inside ? VXS_OK : VXS_FAILED;
     vxs_grid_voxel_size(&volume->grid, size);
     for (size_t v = 0; v < voxels && !status; v++) {
         inside[v] = !mask || mask[v];

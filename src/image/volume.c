@@ -6,14 +6,39 @@
 
 vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "grid", grid }, { "volume", volume });
+    if (!status)
+        status = vxs_grid_check(grid, "a volume", err);
+    if (status) {
+        if (volume)
+            *volume = (vxs_volume){ .values = NULL };
+        return status;
+    }
     volume->grid = *grid;
     volume->values = vxs_alloc(vxs_grid_voxels(grid), sizeof(float), err);
     return volume->values ? VXS_OK : VXS_FAILED;
 }
 
+vxs_status vxs_volume_check(const vxs_volume *volume, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "volume", volume });
+    if (!status)
+        status = VXS_GIVEN(err, { "volume->values", volume->values });
+    return status ? status : vxs_grid_check(&volume->grid, "a volume", err);
+}
+
 vxs_status vxs_volume_from_image(const vxs_image *image, size_t number, vxs_volume *volume,
                                  vxs_error *err)
 {
+    if (volume)
+        *volume = (vxs_volume){ .values = NULL };
+    vxs_status status = VXS_GIVEN(err, { "image", image }, { "volume", volume });
+    if (!status)
+        status = VXS_GIVEN(err, { "image->stored", image->stored });
+    if (!status)
+        status = vxs_index_check("volume", number, image->volumes, err);
+    if (status)
+        return status;
     size_t voxels = vxs_grid_voxels(&image->grid);
     volume->grid = image->grid;
     volume->values = vxs_resize(NULL, voxels, sizeof(float), err); /* every value is set below */
@@ -25,6 +50,8 @@ vxs_status vxs_volume_from_image(const vxs_image *image, size_t number, vxs_volu
 
 void vxs_volume_release(vxs_volume *volume)
 {
+    if (!volume)
+        return;
     free(volume->values);
     *volume = (vxs_volume){ .values = NULL };
 }

@@ -115,17 +115,39 @@ static bool feed(z_stream *z, const void *bytes, size_t length, bool finish, FIL
     return true;
 }
 
-vxs_status vxs_image_write(FILE *stream, const char *name, const vxs_grid *grid,
-                           const vxs_write_options *options, const void *values, vxs_error *err)
+static vxs_status check_given(const FILE *stream, const char *name, const vxs_grid *grid,
+                              const vxs_write_options *options, const void *values, vxs_error *err)
 {
-    static const char no_extension[4] = { 0 };
-    size_t volumes = options->volumes > 1 ? options->volumes : 1;
-    for (int d = 0; d < 3; d++)
-        if (grid->shape[d] > INT16_MAX || volumes > INT16_MAX)
+    vxs_status status = VXS_GIVEN(err, { "stream", stream }, { "name", name }, { "grid", grid },
+                                  { "options", options });
+    for (int d = 0; d < 3 && !status; d++)
+        if (grid->shape[d] > INT16_MAX || options->volumes > INT16_MAX)
             return vxs_fail(err, VXS_FAILED,
                             "cannot write '%s': NIfTI-1 holds at most 32767 voxels "
                             "along an axis",
                             name);
+    if (!status)
+        status = vxs_grid_check(grid, name, err);
+    if (!status)
+        status = vxs_choice_check("type of voxels", (int)options->type,
+                                  (int)(sizeof(types) / sizeof(types[0])), err);
+    const int codes[] = { status ? 0 : options->intent_code, status ? 0 : grid->sform_code,
+                          status ? 0 : grid->qform_code };
+    for (size_t k = 0; k < 3 && !status; k++)
+        if (codes[k] != (short)codes[k])
+            status = vxs_fail(err, VXS_MISUSE, "cannot write '%s': NIfTI-1 has no code %d", name,
+                              codes[k]);
+    return status ? status : VXS_GIVEN(err, { "values", values });
+}
+
+vxs_status vxs_image_write(FILE *stream, const char *name, const vxs_grid *grid,
+                           const vxs_write_options *options, const void *values, vxs_error *err)
+{
+    static const char no_extension[4] = { 0 };
+    vxs_status status = check_given(stream, name, grid, options, values, err);
+    if (status)
+        return status;
+    size_t volumes = options->volumes > 1 ? options->volumes : 1;
     z_stream z;
     memset(&z, 0, sizeof(z));
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)

@@ -11,6 +11,8 @@ const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,
 
 double vxs_loss_value(const vxs_loss *l, const double *z)
 {
+    if (!l || !z || !l->kind || !l->y || (!l->kind->joint && !l->kind->sample))
+        return NAN;
     const vxs_sample_loss *f = l->kind->sample;
     double sum = 0;
     if (l->kind->joint)

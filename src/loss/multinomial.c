@@ -46,11 +46,19 @@ static double sample_entropy(const double *s, size_t classes, size_t n, size_t y
 
 /* ---- All samples ----------------------------------------------------------------------------- */
 
+static bool is_class(const vxs_loss *l, double y)
+{
+    return y >= 0 && y < (double)l->k && y == floor(y);
+}
+
+/* NaN with a y that is no class: programs call this without a problem that was checked. */
 static double value(const vxs_loss *l, const double *z)
 {
     double sum = 0;
     for (size_t i = 0; i < l->n; i++)
-        sum += vxs_loss_weight(l, i) * sample_value(z + i, l->k, l->n, (size_t)l->y[i]);
+        sum += !is_class(l, l->y[i])
+                   ? NAN
+                   : vxs_loss_weight(l, i) * sample_value(z + i, l->k, l->n, (size_t)l->y[i]);
     return sum;
 }
 
@@ -98,11 +106,6 @@ static double outside(const vxs_loss *l, const double *s, const double *inside)
         }
     }
     return fmin(fraction, 1);
-}
-
-static bool is_class(const vxs_loss *l, double y)
-{
-    return y >= 0 && y < (double)l->k && y == floor(y);
 }
 
 static const vxs_joint_loss joint = { value, gradient, curvature, conjugate, outside };

@@ -21,6 +21,8 @@ char *vxs_model_file_path(const vxs_model *m, const char *name, vxs_error *err)
 
 void vxs_model_release(vxs_model *m)
 {
+    if (!m)
+        return;
     vxs_selection_release(&m->selection);
     vxs_free_texts(m->classes, m->class_count);
     vxs_free_texts(m->covariate_names, m->covariate_count);
@@ -224,7 +226,13 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
                          const vxs_method_settings *settings, vxs_model *m, vxs_error *err)
 {
-    vxs_status status = vxs_model_begin(t, m, err);
+    if (m)
+        *m = (vxs_model){ .p = 0 };
+    vxs_status status = VXS_GIVEN(err, { "settings", settings }, { "model", m });
+    if (!status)
+        status = vxs_task_check_made(t, err);
+    if (!status)
+        status = vxs_model_begin(t, m, err);
     if (status)
         return status;
     if (vxs_task_encoder(t)->begin)
@@ -272,7 +280,10 @@ static vxs_status fall(const vxs_task *t, const vxs_method_settings *settings,
                        const vxs_solver *solver, vxs_tuning_grid *tuning, vxs_error *err)
 {
     double most = vxs_solver_lambda_max(solver), least = 0;
-    vxs_status status = choose_lambda(t, settings, solver, 0.01, &least, err);
+    vxs_status status =
+        vxs_number_check("'nlambda' of a path", (double)settings->path.nlambda, 2, false, err);
+    if (!status)
+        status = choose_lambda(t, settings, solver, 0.01, &least, err);
     if (status)
         return status;
     if (least >= most)
@@ -303,9 +314,16 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
 {
     vxs_solver *solver = NULL;
     vxs_tuning_grid tuning = { .count = 0 };
-    vxs_status status = start_solver(context, t, settings, problem, &solver, err);
+    vxs_status status =
+        VXS_GIVEN(err, { "settings", settings }, { "take", take ? "a function" : NULL });
+    if (!status)
+        status = vxs_task_check_made(t, err);
+    if (!status)
+        status = start_solver(context, t, settings, problem, &solver, err);
     if (!status)
         status = make_path(t, settings, solver, &tuning, err);
+    if (!status && tuning.count == 0)
+        status = vxs_fail(err, VXS_MISUSE, "the path has no points");
     vxs_progress progress;
     vxs_progress_start(&progress, context, "fitting", "fits", tuning.count);
     for (size_t k = 0; k < tuning.count && !status; k++) {
@@ -529,5 +547,12 @@ static vxs_status check_model(const vxs_context *context, const vxs_model *m,
 vxs_status vxs_model_check(const vxs_context *context, const vxs_model *m, const vxs_cohort *cohort,
                            vxs_certificate *certificates, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "certificates", certificates });
+    if (!status)
+        status = vxs_model_check_read(m, err);
+    if (!status)
+        status = vxs_cohort_check_open(cohort, err);
+    if (status)
+        return status;
     return vxs_misuse_as_bad_data(m->path, check_model(context, m, cohort, certificates, err), err);
 }

@@ -17,6 +17,11 @@ const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes)
                                   : &vxs_logistic_loss;
 }
 
+size_t vxs_task_outputs(const vxs_task *t)
+{
+    return !t ? 0 : t->class_count > 2 ? t->class_count : 1;
+}
+
 size_t vxs_task_problems(const vxs_task *t)
 {
     return t->loss->joint ? 1 : vxs_task_outputs(t);

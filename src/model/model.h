@@ -133,6 +133,11 @@ VXS_MUST_CHECK vxs_status vxs_task_warn_threshold(const vxs_context *context, vx
  * reached the tolerance, unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count,
                                           double *b, bool *converged, vxs_error *err);
+/* What a program may pass: a task that was made; a model that was fitted or read; one that was
+ * read. */
+VXS_MUST_CHECK vxs_status vxs_task_check_made(const vxs_task *task, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_model_check_made(const vxs_model *model, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_model_check_read(const vxs_model *model, vxs_error *err);
 /* Initializes a model of the task without fits; released by the caller. */
 VXS_MUST_CHECK vxs_status vxs_model_begin(const vxs_task *task, vxs_model *model, vxs_error *err);
 /* regress.c: true if confounds are regressed out of the features. */

@@ -363,11 +363,31 @@ static vxs_status read_about(const reader *r, vxs_error *err)
     return status ? status : read_outputs(r, err);
 }
 
+vxs_status vxs_model_check_made(const vxs_model *m, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "model", m });
+    return status || (m->outputs && m->loss)
+               ? status
+               : vxs_fail(err, VXS_MISUSE, "the model is neither fitted nor read");
+}
+
+vxs_status vxs_model_check_read(const vxs_model *m, vxs_error *err)
+{
+    vxs_status status = vxs_model_check_made(m, err);
+    return status || (m->path && m->about)
+               ? status
+               : vxs_fail(err, VXS_MISUSE, "the model was not read from a directory");
+}
+
 vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
 {
-    *m = (vxs_model){ .p = 0 };
+    if (m)
+        *m = (vxs_model){ .p = 0 };
+    vxs_status status = VXS_GIVEN(err, { "path", path }, { "model", m });
+    if (status)
+        return status;
     reader r = { .model = m, .file = vxs_format(err, "%s/%s", path, VXS_MODEL_FILE) };
-    vxs_status status = r.file ? vxs_folder_check(path, VXS_MODEL_FILE, err) : VXS_FAILED;
+    status = r.file ? vxs_folder_check(path, VXS_MODEL_FILE, err) : VXS_FAILED;
     m->path = r.file;
     if (!status)
         status = vxs_json_read(r.file, &m->about, err);

@@ -189,7 +189,7 @@ static void write_about(const saved *s, FILE *stream)
     vxs_json_format(&w, "voxsift model");
     vxs_json_text(&w, "command", context ? context->command : NULL);
     vxs_json_text(&w, "processor", vxs_blas_core());
-    vxs_json_whole(&w, "threads", context && context->nthreads > 1 ? context->nthreads : 1);
+    vxs_json_whole(&w, "threads", vxs_context_threads(context));
     vxs_json_text(&w, "method", vxs_method_names[m->task.method]);
     vxs_json_text(&w, "loss", vxs_loss_name(&m->task, settings, m->loss));
     vxs_json_text(&w, "target", m->task.target);
@@ -442,9 +442,9 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     }
 }
 
-vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
-                          const vxs_method_settings *settings, const char *directory, bool replace,
-                          vxs_error *err)
+static vxs_status save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
+                       const vxs_method_settings *settings, const char *directory, bool replace,
+                       vxs_error *err)
 {
     saved about = { .context = context, .model = m, .task = t, .settings = settings };
     const vxs_user_table *table = vxs_task_estimator(t)->table;
@@ -500,4 +500,28 @@ vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const 
     free(about.prints);
     free(about.sketches);
     return status;
+}
+
+static vxs_status check_given(const vxs_model *m, const vxs_task *t,
+                              const vxs_method_settings *settings, const char *directory,
+                              vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "settings", settings }, { "directory", directory });
+    if (!status)
+        status = vxs_model_check_made(m, err);
+    if (!status)
+        status = vxs_task_check_made(t, err);
+    if (status || (m->output_count == vxs_task_outputs(t) && m->p == t->cohort->p))
+        return status;
+    return vxs_fail(err, VXS_MISUSE,
+                    "the model has %zu outputs of %zu features, the task %zu of %zu",
+                    m->output_count, m->p, vxs_task_outputs(t), t->cohort->p);
+}
+
+vxs_status vxs_model_save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
+                          const vxs_method_settings *settings, const char *directory, bool replace,
+                          vxs_error *err)
+{
+    vxs_status given = check_given(m, t, settings, directory, err);
+    return given ? given : save(context, m, t, settings, directory, replace, err);
 }

@@ -175,9 +175,16 @@ static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_erro
 
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
+    vxs_status status = VXS_GIVEN(err, { "scores", scores });
+    if (!status)
+        status = vxs_model_check_made(m, err);
+    if (!status)
+        status = vxs_cohort_check_open(c, err);
+    if (status)
+        return status;
     size_t n = c->n, *rows = NULL;
     double *covariates = NULL;
-    vxs_status status = vxs_model_same_features(m, c, err);
+    status = vxs_model_same_features(m, c, err);
     if (!status)
         status = check_values(m, c, err);
     if (status)
@@ -422,12 +429,19 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
                             const vxs_cohort_settings *sources, const char *const *names,
                             vxs_cohort *cohort, vxs_error *err)
 {
+    if (cohort)
+        *cohort = (vxs_cohort){ .path = NULL };
+    vxs_status status = VXS_GIVEN(err, { "sources", sources }, { "cohort", cohort });
+    if (!status)
+        status = vxs_model_check_read(m, err);
+    if (status)
+        return status;
     vxs_cohort_settings settings = *sources;
     vxs_origin origin = { .table = NULL };
     paths files;
     char *folder = vxs_format(err, "%s/voxsift-XXXXXX", temporary_folder());
     settings.origin = &origin;
-    vxs_status status = name_files(m, &files, err);
+    status = name_files(m, &files, err);
     if (!status && folder)
         status = repeat_preprocessing(m, &files, &settings, err);
     if (!folder)

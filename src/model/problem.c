@@ -2,6 +2,7 @@
  * and sample weights of one output. */
 #include "model/estimators.h"
 #include "model/model.h"
+#include "voxsift/internal/machine.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,7 +21,7 @@ vxs_status vxs_cohort_design(const vxs_cohort *c, int threads, vxs_design **base
 
 vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_error *err)
 {
-    int threads = context && context->nthreads > 1 ? context->nthreads : 1;
+    int threads = vxs_context_threads(context);
     vxs_design *base = NULL;
     vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
                       .penalties = t->penalties,
@@ -219,17 +220,27 @@ const vxs_user_table vxs_terms_table = { "penalty.tsv", terms_are_given, write_t
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
+vxs_status vxs_task_check_made(const vxs_task *t, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "task", t });
+    return status || (t->n > 0 && t->design)
+               ? status
+               : vxs_fail(err, VXS_MISUSE, "the task has no subjects");
+}
+
 vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t number,
                             const vxs_method_settings *settings, vxs_problem *problem,
                             vxs_error *err)
 {
-    if (!settings || t->n == 0)
-        return vxs_fail(err, VXS_MISUSE,
-                        settings ? "the task has no subjects"
-                                 : "the problem of a task has no settings");
-    if (number >= vxs_task_problems(t))
-        return vxs_fail(err, VXS_MISUSE, "there is no problem number %zu of %zu", number,
-                        vxs_task_problems(t));
+    vxs_status status = VXS_GIVEN(err, { "settings", settings }, { "problem", problem });
+    if (!status)
+        status = vxs_task_check_made(t, err);
+    if (!status)
+        status = vxs_index_check("problem", number, vxs_task_problems(t), err);
+    if (!status)
+        status = vxs_settings_check(vxs_task_method(t), settings, err);
+    if (status)
+        return status;
     bool weighted = vxs_task_set_output(t, number);
     *problem = (vxs_problem){ .design = t->design,
                               .loss = { .kind = vxs_problem_loss(&t->settings, settings, t->loss),

@@ -108,6 +108,8 @@ bool vxs_takes_threshold(const vxs_task_settings *settings)
 
 void vxs_task_release(vxs_task *t)
 {
+    if (!t)
+        return;
     vxs_free_texts(t->classes, t->class_count);
     vxs_free_texts(t->covariate_names, t->covariate_count);
     vxs_free_texts(t->levels, t->level_count);
@@ -154,11 +156,6 @@ double vxs_task_total(const vxs_task *t)
 const vxs_method *vxs_task_method(const vxs_task *t)
 {
     return &vxs_methods[t->settings.method];
-}
-
-size_t vxs_task_outputs(const vxs_task *t)
-{
-    return t->class_count > 2 ? t->class_count : 1;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -508,11 +505,11 @@ static vxs_status read_weights(maker *m, vxs_error *err)
 static vxs_status check_given(const vxs_cohort *cohort, const vxs_task_settings *settings,
                               vxs_error *err)
 {
-    if (!cohort || !cohort->people || (!cohort->features && !cohort->starts))
-        return vxs_fail(err, VXS_MISUSE, "the cohort is not open");
-    if (!settings || !settings->target)
-        return vxs_fail(err, VXS_MISUSE, "the task has no %s", settings ? "target" : "settings");
-    vxs_status status = vxs_params_check_choices(vxs_task_params, settings, err);
+    vxs_status status = vxs_cohort_check_open(cohort, err);
+    if (!status && !settings->target)
+        status = vxs_fail(err, VXS_MISUSE, "the task has no target");
+    if (!status)
+        status = vxs_params_check_choices(vxs_task_params, settings, err);
     return status ? status
                   : vxs_number_check("the threshold of Huber's loss", settings->huber_threshold, 0,
                                      false, err);
@@ -574,8 +571,11 @@ static vxs_status complete(maker *m, vxs_error *err)
 vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
                         const vxs_task_settings *settings, vxs_task *task, vxs_error *err)
 {
-    *task = (vxs_task){ .n = 0 };
-    vxs_status status = check_given(cohort, settings, err);
+    if (task)
+        *task = (vxs_task){ .n = 0 };
+    vxs_status status = VXS_GIVEN(err, { "settings", settings }, { "task", task });
+    if (!status)
+        status = check_given(cohort, settings, err);
     if (status)
         return status;
     maker m = {

@@ -18,11 +18,8 @@ static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bo
         status = vxs_number_check("the budget", (double)b->budget, 1, false, err);
     if (!status)
         status = vxs_number_check("the cost C of refitting", b->refit_cost, 0, false, err);
-    if (status)
-        return status;
-    return b->map.kind < VXS_FEATURE_MAP_NONE || b->map.kind > VXS_FEATURE_MAP_HIK
-               ? vxs_fail(err, VXS_MISUSE, "there is no feature map number %d", (int)b->map.kind)
-               : VXS_OK;
+    return status ? status
+                  : vxs_choice_check("feature map", b->map.kind, VXS_FEATURE_MAP_HIK + 1, err);
 }
 
 const vxs_penalty_kind vxs_budget_penalty = { .name = "a budget of feature blocks",

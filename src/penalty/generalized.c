@@ -27,7 +27,7 @@ static vxs_status check(const vxs_penalty *penalty, const vxs_design *design, bo
         if (t->starts[k] > t->starts[k + 1])
             return vxs_fail(err, VXS_MISUSE,
                             "row %zu of the analysis operator ends before it begins", k);
-    for (size_t e = t->starts[0]; e < t->starts[t->count]; e++)
+    for (size_t e = t->count > 0 ? t->starts[0] : 0; t->count > 0 && e < t->starts[t->count]; e++)
         if (t->index[e] >= p || !(fabs(t->value[e]) <= VXS_LARGEST))
             return vxs_fail(err, VXS_BAD_DATA,
                             "the analysis operator has the value %g in column %zu of %zu",

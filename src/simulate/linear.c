@@ -5,6 +5,7 @@
  *          function of the seed and its position alone.
  */
 #include "simulate/linear.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static size_t smaller(size_t a, size_t b)
 
 static void make_round(vxs_linear *l, size_t first, size_t blocks)
 {
-    int nthreads = l->context && l->context->nthreads > 1 ? l->context->nthreads : 1;
+    int nthreads = vxs_context_threads(l->context);
     nthreads = (size_t)nthreads < blocks ? nthreads : (int)blocks;
 #pragma omp parallel for num_threads(nthreads) schedule(dynamic)
     for (size_t b = 0; b < blocks; b++) {

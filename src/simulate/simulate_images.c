@@ -4,6 +4,7 @@
  * Threads  Subjects are independent; sums over them are in subject order.
  */
 #include "simulate/simulate.h"
+#include "voxsift/internal/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,7 +203,7 @@ vxs_status vxs_simulate_images(const vxs_context *context, const vxs_simulation 
     sim.how.resample = settings->resample;
     sim.how.voxel_size = settings->voxel_size;
     sim.build.settings = &sim.how;
-    sim.build.nthreads = context && context->nthreads > 1 ? context->nthreads : 1;
+    sim.build.nthreads = vxs_context_threads(context);
     sim.base = settings->images ? &vxs_base_given : model->plan->made;
     sim.n = (size_t)settings->subjects;
     vxs_status status = VXS_OK;

@@ -110,11 +110,12 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
                           const vxs_problem *problem, const vxs_method_settings *settings,
                           vxs_solver **solver, vxs_error *err)
 {
-    if (!method || !settings)
-        return vxs_fail(err, VXS_MISUSE, "a solver takes a method and settings");
     vxs_problem solved = { .design = NULL };
     vxs_conditioned *conditioned = NULL;
-    vxs_status status = vxs_problem_check(problem, method, settings, err);
+    vxs_status status =
+        VXS_GIVEN(err, { "method", method }, { "settings", settings }, { "solver", solver });
+    if (!status)
+        status = vxs_problem_check(problem, method, settings, err);
     if (!status)
         solved = *problem;
     if (!status && !method->kind->select)
@@ -141,11 +142,13 @@ vxs_status vxs_solver_new(const vxs_context *context, const vxs_method *method,
 
 double vxs_solver_lambda_max(const vxs_solver *solver)
 {
-    return solver->kind->lambda_max ? solver->kind->lambda_max(solver) : NAN;
+    return solver && solver->kind->lambda_max ? solver->kind->lambda_max(solver) : NAN;
 }
 
 bool vxs_solver_is_empty(const vxs_solver *solver)
 {
+    if (!solver)
+        return true;
     return solver->kind->is_empty ? solver->kind->is_empty(solver)
                                   : !(solver->kind->lambda_max(solver) > 0);
 }
@@ -161,8 +164,11 @@ vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_setting
 vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
                              vxs_error *err)
 {
-    *solution = (vxs_solution){ .count = 0 };
-    vxs_status status = vxs_point_check(solver, point, err);
+    if (solution)
+        *solution = (vxs_solution){ .count = 0 };
+    vxs_status status = VXS_GIVEN(err, { "solver", solver }, { "solution", solution });
+    if (!status)
+        status = vxs_point_check(solver, point, err);
     if (!status)
         status = solver->kind->select
                      ? solver->kind->select(solver, point, solution, err)

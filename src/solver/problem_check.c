@@ -126,20 +126,6 @@ static vxs_status check_parts(const vxs_problem *q, const vxs_method *method,
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* By the rows of the method's table; 0 is unset. */
-static vxs_status check_reals(const vxs_param *table, const vxs_method_settings *s, vxs_error *err)
-{
-    for (const vxs_param *p = table; p->name; p++) {
-        const char *at = (const char *)s + p->offset;
-        double real = p->type == VXS_PARAM_REAL ? *(const double *)(const void *)at : 0;
-        if (real == 0 || (isnan(real) && isnan(p->initial)))
-            continue;
-        if (!(real >= fmin(p->min, 0) && real <= p->max))
-            return vxs_fail(err, VXS_MISUSE, "setting '%s' is %g", p->name, real);
-    }
-    return VXS_OK;
-}
-
 vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[VXS_MAX_NUMBERS],
                             size_t *count, vxs_error *err)
 {
@@ -157,17 +143,17 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                            VXS_MAX_NUMBERS, settings->path.numbers);
 }
 
-/* Choices by the rows of all tables. */
-static vxs_status check_settings(const vxs_param *table, const vxs_method_settings *s,
-                                 vxs_error *err)
+vxs_status vxs_settings_check(const vxs_method *method, const vxs_method_settings *s,
+                              vxs_error *err)
 {
+    const vxs_param *table = method->params;
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_status status = vxs_params_check_choices(table, s, err); /* its own names first */
     for (const vxs_method *m = vxs_methods; m->name && !status; m++)
         status = vxs_params_check_choices(m->params, s, err);
     if (!status)
-        status = check_reals(table, s, err);
+        status = vxs_params_check_numbers(table, s, err);
     return status ? status : vxs_read_numbers(s, numbers, &count, err);
 }
 
@@ -270,7 +256,7 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
     if (!status && s)
         status = vxs_number_check("the tolerance", s->tol, 0, true, err);
     if (!status && method && s)
-        status = check_settings(method->params, s, err);
+        status = vxs_settings_check(method, s, err);
     if (!status)
         status = check_shapes(q, n, p, method != NULL, err);
     if (!status)

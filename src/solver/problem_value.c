@@ -52,7 +52,9 @@ static vxs_status predict(const vxs_problem *q, const double *w, const double *b
 vxs_status vxs_problem_value(const vxs_problem *q, double lambda, const double *w, const double *b,
                              double *value, vxs_error *err)
 {
-    vxs_status status = vxs_problem_check(q, NULL, NULL, err);
+    vxs_status status = VXS_GIVEN(err, { "value", value });
+    if (!status)
+        status = vxs_problem_check(q, NULL, NULL, err);
     if (status)
         return status;
     const vxs_penalty_kind *penalty = vxs_penalty_kind_of(q->penalty);

@@ -424,7 +424,9 @@ static vxs_status build_unpenalized(check *c, vxs_error *err)
 vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *solution,
                               vxs_certificate *certificate, vxs_error *err)
 {
-    vxs_status status = vxs_problem_check(problem, NULL, NULL, err);
+    vxs_status status = VXS_GIVEN(err, { "solution", solution }, { "certificate", certificate });
+    if (!status)
+        status = vxs_problem_check(problem, NULL, NULL, err);
     if (!status)
         status = vxs_solution_check(problem, solution, err);
     if (status)

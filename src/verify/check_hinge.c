@@ -75,7 +75,7 @@ static void subtract_laplacian(const hinge *c, double lambda2)
 
 static bool is_feasible(const hinge *c, const vxs_solution *s)
 {
-    bool feasible = s->bound != NULL;
+    bool feasible = s->bound && s->bound->alpha;
     for (size_t m = 0; m < c->n && feasible; m++) {
         double u = u_of(c, m), alpha = s->bound->alpha[m];
         feasible = alpha >= -1e-12 * u && alpha <= u * (1 + 1e-12);

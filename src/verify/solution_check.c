@@ -30,11 +30,27 @@ bool vxs_selected_matches(const vxs_blocks *units, const vxs_selected *s)
     return fits;
 }
 
+/* Without a selection the certificate is unknown. */
+static vxs_status check_selected(const vxs_problem *q, const vxs_solution *s, vxs_error *err)
+{
+    const vxs_selected *selected = s->selected;
+    if (!selected)
+        return VXS_OK;
+    bool some = selected->count > 0, free = q->covariate_count > 0;
+    if (!selected->start || (some && (!selected->block || !selected->weight)))
+        return vxs_fail(err, VXS_MISUSE, "the selection has %zu blocks without weights",
+                        selected->count);
+    bool refitted = selected->refit_weight != NULL;
+    return !free || (selected->covariate_coefficients && (s->covariate_coefficients || !refitted))
+               ? VXS_OK
+               : vxs_fail(err, VXS_MISUSE, "the selection has no coefficients of the covariates");
+}
+
 vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_error *err)
 {
     size_t p = vxs_design_columns(q->design), all = q->loss.k > 1 ? q->loss.k * p : p;
     if (vxs_as_budget(q->penalty))
-        return VXS_OK; /* the certificate is then unknown */
+        return check_selected(q, s, err);
     if (q->covariate_count > 0 && !s->covariate_coefficients)
         return vxs_fail(err, VXS_MISUSE, "the solution has no coefficients of the covariates");
     double lambda = s->certificate.lambda;

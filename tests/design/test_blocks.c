@@ -413,12 +413,12 @@ Test(blocks, groups_that_cannot_be_are_refused)
     vxs_design *design = blocks_design(&e, RAW, 1);
     vxs_blocks *blocks;
     REFUSES(vxs_blocks_new(NULL, design, NULL, &blocks, &err), err, VXS_MISUSE,
-            "require a feature map");
+            "argument 'map' is NULL");
     REFUSES(vxs_blocks_new(NULL, NULL, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE }, &blocks,
                            &err),
-            err, VXS_MISUSE, "require a design");
+            err, VXS_MISUSE, "argument 'design' is NULL");
     REFUSES(vxs_blocks_of_groups(NULL, design, NULL, false, &blocks, &err), err, VXS_MISUSE,
-            "require groups");
+            "argument 'groups' is NULL");
     for (int k = 0; k < CASES; k++) {
         vxs_groups g = two_groups(k == LATER || k == ITSELF || k == OUTSIDE), bare;
         if (k == FAR)

@@ -490,8 +490,8 @@ Test(design, what_cannot_be_is_refused)
     const size_t starts[2] = { 0, 1 };
     vxs_design *view = NULL, *none = NULL;
     WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
-    REFUSES(vxs_view_new(NULL, true, &plain, &none, &err), err, VXS_MISUSE, "no base");
-    REFUSES(vxs_view_new(e.design, true, NULL, &none, &err), err, VXS_MISUSE, "no settings");
+    REFUSES(vxs_view_new(NULL, true, &plain, &none, &err), err, VXS_MISUSE, "'base' is NULL");
+    REFUSES(vxs_view_new(e.design, true, NULL, &none, &err), err, VXS_MISUSE, "'view' is NULL");
     REFUSES(vxs_view_new(e.design, true, &bare, &none, &err), err, VXS_MISUSE,
             "1 confounds without values");
     WORKS(vxs_view_new(e.design, true, &plain, &view, &err), err);

@@ -434,9 +434,9 @@ Test(kernel_scores, refuse_and_stop)
             "bandwidth");
     REFUSES(vxs_kernels_new(base, true, -1, &e.scores, &err), err, VXS_MISUSE, "bandwidth");
     REFUSES(vxs_scores_new(NULL, base, true, NULL, 1, 0, &e.scores, &err), err, VXS_MISUSE,
-            "require y");
+            "'y' is NULL");
     REFUSES(vxs_scores_new(NULL, NULL, true, e.y, 1, 0, &e.scores, &err), err, VXS_MISUSE,
-            "require a base");
+            "'base' is NULL");
     double kept = e.y[3];
     e.y[3] = (double)NAN;
     REFUSES(vxs_scores_new(NULL, base, true, e.y, 1, 0, &e.scores, &err), err, VXS_BAD_DATA,

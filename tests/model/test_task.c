@@ -59,8 +59,9 @@ Test(task, without_cohort_settings_or_target)
     REFUSES(vxs_task_new(NULL, &closed, &settings, &task, &err), err, VXS_MISUSE,
             "the cohort is not open");
     REFUSES(vxs_task_new(NULL, NULL, &settings, &task, &err), err, VXS_MISUSE,
-            "the cohort is not open");
-    REFUSES(vxs_task_new(NULL, &cohort, NULL, &task, &err), err, VXS_MISUSE, "no settings");
+            "argument 'cohort' is NULL");
+    REFUSES(vxs_task_new(NULL, &cohort, NULL, &task, &err), err, VXS_MISUSE,
+            "argument 'settings' is NULL");
     settings.target = NULL;
     REFUSES(vxs_task_new(NULL, &cohort, &settings, &task, &err), err, VXS_MISUSE, "no target");
     cr_assert(!task.rows && !task.design);
@@ -123,9 +124,124 @@ Test(task, problems_that_it_does_not_have)
             "there is no problem number 99 of 1");
     REFUSES(vxs_task_problem(NULL, &task, 1, &method, &problem, &err), err, VXS_MISUSE,
             "there is no problem number 1 of 1");
-    REFUSES(vxs_task_problem(NULL, &task, 0, NULL, &problem, &err), err, VXS_MISUSE, "no settings");
+    REFUSES(vxs_task_problem(NULL, &task, 0, NULL, &problem, &err), err, VXS_MISUSE,
+            "argument 'settings' is NULL");
     REFUSES(vxs_task_problem(NULL, &none, 0, &method, &problem, &err), err, VXS_MISUSE,
             "the task has no subjects");
     WORKS(vxs_task_problem(NULL, &task, 0, &method, &problem, &err), err);
+    vxs_task_release(&task);
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+#define NULL_IS(name) "argument '" name "' is NULL"
+
+static vxs_status take_none(void *user, size_t number, const vxs_output_fit *fit, vxs_error *err)
+{
+    (void)user;
+    (void)number;
+    (void)fit;
+    (void)err;
+    return VXS_OK;
+}
+
+static vxs_method_settings usual_method(void)
+{
+    vxs_method_settings settings = { .tol = 1e-6 };
+    vxs_params_defaults(vxs_methods[VXS_METHOD_LASSO].params, &settings);
+    return settings;
+}
+
+Test(task, fits_of_nothing)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task, none = { .n = 0 };
+    vxs_problem problem;
+    vxs_model model;
+    vxs_task_settings settings = usual();
+    vxs_method_settings method = usual_method();
+    REFUSES(vxs_task_new(NULL, &cohort, &settings, NULL, &err), err, VXS_MISUSE, NULL_IS("task"));
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    REFUSES(vxs_task_problem(NULL, NULL, 0, &method, &problem, &err), err, VXS_MISUSE,
+            NULL_IS("task"));
+    REFUSES(vxs_task_problem(NULL, &task, 0, &method, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("problem"));
+    REFUSES(vxs_model_fit(NULL, NULL, &method, &model, &err), err, VXS_MISUSE, NULL_IS("task"));
+    vxs_model_release(&model); /* emptied by the call that failed */
+    REFUSES(vxs_model_fit(NULL, &none, &method, &model, &err), err, VXS_MISUSE, "no subjects");
+    REFUSES(vxs_model_fit(NULL, &task, NULL, &model, &err), err, VXS_MISUSE, NULL_IS("settings"));
+    REFUSES(vxs_model_fit(NULL, &task, &method, NULL, &err), err, VXS_MISUSE, NULL_IS("model"));
+    REFUSES(vxs_model_path(NULL, NULL, &method, 0, take_none, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("task"));
+    REFUSES(vxs_model_path(NULL, &task, NULL, 0, take_none, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("settings"));
+    REFUSES(vxs_model_path(NULL, &task, &method, 0, NULL, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("take"));
+    REFUSES(vxs_model_path(NULL, &task, &method, 7, take_none, NULL, &err), err, VXS_MISUSE,
+            "there is no problem number 7 of 1");
+    WORKS(vxs_model_path(NULL, &task, &method, 0, take_none, NULL, &err), err);
+    method.path.nlambda = 0;
+    REFUSES(vxs_model_path(NULL, &task, &method, 0, take_none, NULL, &err), err, VXS_MISUSE,
+            "'nlambda' of a path must be");
+    method.path.nlambda = -3;
+    REFUSES(vxs_model_fit(NULL, &task, &method, &model, &err), err, VXS_MISUSE,
+            "setting 'nlambda' is -3");
+    cr_assert(vxs_task_outputs(NULL) == 0 && vxs_task_outputs(&none) == 1);
+    vxs_task_release(NULL);
+    vxs_task_release(&task);
+}
+
+Test(task, models_that_are_none)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task;
+    vxs_model model, none = { .p = 0 };
+    vxs_cohort other;
+    vxs_certificate found[1];
+    double scores[12];
+    const vxs_cohort closed = { .n = 12, .p = 3 };
+    const vxs_cohort_settings sources = { .features = features };
+    vxs_task_settings settings = usual();
+    const vxs_method_settings method = usual_method();
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    WORKS(vxs_model_fit(NULL, &task, &method, &model, &err), err);
+    REFUSES(vxs_model_save(NULL, NULL, &task, &method, "x", false, &err), err, VXS_MISUSE,
+            NULL_IS("model"));
+    REFUSES(vxs_model_save(NULL, &none, &task, &method, "x", false, &err), err, VXS_MISUSE,
+            "the model is neither fitted nor read");
+    REFUSES(vxs_model_save(NULL, &model, NULL, &method, "x", false, &err), err, VXS_MISUSE,
+            NULL_IS("task"));
+    REFUSES(vxs_model_save(NULL, &model, &task, NULL, "x", false, &err), err, VXS_MISUSE,
+            NULL_IS("settings"));
+    REFUSES(vxs_model_save(NULL, &model, &task, &method, NULL, false, &err), err, VXS_MISUSE,
+            NULL_IS("directory"));
+    model.p = 2;
+    REFUSES(vxs_model_save(NULL, &model, &task, &method, "x", false, &err), err, VXS_MISUSE,
+            "the model has 1 outputs of 2 features, the task 1 of 3");
+    model.p = 3;
+    REFUSES(vxs_model_read(NULL, &none, &err), err, VXS_MISUSE, NULL_IS("path"));
+    REFUSES(vxs_model_read("x", NULL, &err), err, VXS_MISUSE, NULL_IS("model"));
+    REFUSES(vxs_model_check(NULL, NULL, &cohort, found, &err), err, VXS_MISUSE, NULL_IS("model"));
+    REFUSES(vxs_model_check(NULL, &model, &cohort, found, &err), err, VXS_MISUSE,
+            "the model was not read from a directory");
+    REFUSES(vxs_model_check(NULL, &model, &cohort, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("certificates"));
+    REFUSES(vxs_model_scores(NULL, &cohort, scores, &err), err, VXS_MISUSE, NULL_IS("model"));
+    REFUSES(vxs_model_scores(&none, &cohort, scores, &err), err, VXS_MISUSE, "neither fitted");
+    REFUSES(vxs_model_scores(&model, NULL, scores, &err), err, VXS_MISUSE, NULL_IS("cohort"));
+    REFUSES(vxs_model_scores(&model, &closed, scores, &err), err, VXS_MISUSE, "not open");
+    REFUSES(vxs_model_scores(&model, &cohort, NULL, &err), err, VXS_MISUSE, NULL_IS("scores"));
+    WORKS(vxs_model_scores(&model, &cohort, scores, &err), err);
+    REFUSES(vxs_model_cohort(NULL, NULL, &sources, NULL, &other, &err), err, VXS_MISUSE,
+            NULL_IS("model"));
+    vxs_cohort_release(&other);
+    REFUSES(vxs_model_cohort(NULL, &model, &sources, NULL, &other, &err), err, VXS_MISUSE,
+            "the model was not read from a directory");
+    REFUSES(vxs_model_cohort(NULL, &model, NULL, NULL, &other, &err), err, VXS_MISUSE,
+            NULL_IS("sources"));
+    REFUSES(vxs_model_cohort(NULL, &model, &sources, NULL, NULL, &err), err, VXS_MISUSE,
+            NULL_IS("cohort"));
+    vxs_model_release(NULL);
+    vxs_model_release(&model);
     vxs_task_release(&task);
 }

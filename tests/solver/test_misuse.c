@@ -817,3 +817,95 @@ Test(misuse, values_at_weights_that_are_none)
             "column 0 of the design is nan");
     release(e);
 }
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+Test(misuse, arguments_that_are_missing)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate found;
+    vxs_solver *solver = NULL;
+    vxs_solution s = { .count = 0 };
+    double w[P] = { 0 }, b = 0;
+    example *e = make(VXS_METHOD_LASSO);
+    const vxs_problem *q = &e->problem;
+    const vxs_path_point point = { VXS_BY_LAMBDA, 1 };
+    REFUSES(vxs_problem_check(NULL, NULL, NULL, &err), err, VXS_MISUSE, "no design");
+    REFUSES(vxs_problem_value(NULL, 1, w, &b, &b, &err), err, VXS_MISUSE, "no design");
+    REFUSES(vxs_problem_value(q, 1, w, &b, NULL, &err), err, VXS_MISUSE, "'value' is NULL");
+    REFUSES(vxs_solver_new(NULL, NULL, q, &e->settings, &solver, &err), err, VXS_MISUSE,
+            "'method' is NULL");
+    REFUSES(vxs_solver_new(NULL, e->method, NULL, &e->settings, &solver, &err), err, VXS_MISUSE,
+            "no design");
+    REFUSES(vxs_solver_new(NULL, e->method, q, NULL, &solver, &err), err, VXS_MISUSE,
+            "'settings' is NULL");
+    REFUSES(vxs_solver_new(NULL, e->method, q, &e->settings, NULL, &err), err, VXS_MISUSE,
+            "'solver' is NULL");
+    cr_assert(isnan(vxs_solver_lambda_max(NULL)) && vxs_solver_is_empty(NULL));
+    REFUSES(vxs_solver_fit(NULL, 1, &s, &err), err, VXS_MISUSE, "'solver' is NULL");
+    REFUSES(vxs_solver_fit_at(NULL, point, &s, &err), err, VXS_MISUSE, "'solver' is NULL");
+    WORKS(vxs_solver_new(NULL, e->method, q, &e->settings, &solver, &err), err);
+    REFUSES(vxs_solver_fit(solver, 1, NULL, &err), err, VXS_MISUSE, "'solution' is NULL");
+    REFUSES(vxs_solver_fit_at(solver, (vxs_path_point){ (vxs_path_kind)9, 1 }, &s, &err), err,
+            VXS_MISUSE, "goes by lambda");
+    REFUSES(vxs_check_solution(NULL, &s, &found, &err), err, VXS_MISUSE, "no design");
+    REFUSES(vxs_check_solution(q, NULL, &found, &err), err, VXS_MISUSE, "'solution' is NULL");
+    REFUSES(vxs_check_solution(q, &s, NULL, &err), err, VXS_MISUSE, "'certificate' is NULL");
+    vxs_solver_free(solver);
+    vxs_solver_free(NULL);
+    vxs_solution_release(NULL);
+    release(e);
+}
+
+/* An operator without rows has no starts, and nothing is read of it. */
+Test(misuse, parts_without_parts)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_certificate found;
+    double weight = 1;
+    size_t index = 0;
+    example *e = make(VXS_METHOD_FUSED);
+    const vxs_analysis nothing = { .columns = P };
+    const vxs_fused graphless = vxs_fused_on(NULL, NAN);
+    e->sums = vxs_generalized_of(&nothing);
+    e->problem.penalty = &e->sums.penalty;
+    WORKS(vxs_problem_check(&e->problem, NULL, NULL, &err), err);
+    REFUSED(e, VXS_BAD_DATA, "the analysis operator has no rows");
+    e = make(VXS_METHOD_FUSED);
+    e->sums = vxs_generalized_of(NULL);
+    e->problem.penalty = &e->sums.penalty;
+    REFUSED(e, VXS_MISUSE, "no analysis operator");
+    e = make(VXS_METHOD_FUSED);
+    e->problem.penalty = &graphless.penalty;
+    REFUSED(e, VXS_MISUSE, "the sparsity must be");
+    e = make(VXS_METHOD_SKFS);
+    vxs_bound bound = { .alpha = NULL };
+    vxs_solution s = { .count = 1,
+                       .index = &index,
+                       .weight = &weight,
+                       .bound = &bound,
+                       .certificate = { .lambda = 1, .tol = 1 } };
+    WORKS(vxs_check_solution(&e->problem, &s, &found, &err), err);
+    cr_assert(found.gap == INFINITY && !found.converged);
+    release(e);
+    e = make(VXS_METHOD_FGM);
+    vxs_selected selected = { .count = 1 };
+    s = (vxs_solution){ .selected = &selected };
+    REFUSES(vxs_check_solution(&e->problem, &s, &found, &err), err, VXS_MISUSE,
+            "1 blocks without weights");
+    release(e);
+}
+
+/* Whole numbers of a program, which no text was read for. */
+Test(misuse, whole_numbers)
+{
+    example *e = make(VXS_METHOD_FGM);
+    e->settings.blocks.budget = -4;
+    REFUSED(e, VXS_MISUSE, "setting 'per-iteration' is -4");
+    e = make(VXS_METHOD_FGM);
+    e->settings.path.iterations = INT64_MIN;
+    REFUSED(e, VXS_MISUSE, "setting 'iterations' is -9223372036854775808");
+    e = make(VXS_METHOD_LASSO);
+    e->settings.path.nlambda = 1;
+    REFUSED(e, VXS_MISUSE, "setting 'nlambda' is 1");
+}

@@ -109,6 +109,9 @@ size_t vxs_cohort_region_at(const vxs_cohort_regions *regions, size_t voxel);
 VXS_MUST_CHECK vxs_status vxs_cohort_region_centers(const vxs_cohort_regions *regions,
                                                     double (*at)[3], vxs_error *err);
 
+/* VXS_MISUSE for what vxs_cohort_open has not filled. */
+VXS_MUST_CHECK vxs_status vxs_cohort_check_open(const vxs_cohort *cohort, vxs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,26 @@ extern const vxs_status_row vxs_status_rows[];
 vxs_status vxs_failv(vxs_error *err, vxs_status status, const char *format, va_list args)
     VXS_PRINTF(3, 0);
 
+/* ---- Arguments of public functions -----------------------------------------------------------
+ *
+ * A public function that can fail begins with these: VXS_MISUSE and a line with name and value. */
+typedef struct {
+    const char *name;
+    const void *value;
+} vxs_argument;
+VXS_MUST_CHECK vxs_status vxs_arguments_check(const vxs_argument *arguments, vxs_error *err);
+/* Pointers that must not be NULL: VXS_GIVEN(err, { "path", path }, { "table", table }) */
+#define VXS_GIVEN(err, ...)                                                                        \
+    vxs_arguments_check((const vxs_argument[]){ __VA_ARGS__, { NULL, NULL } }, err)
+/* One of 0 ... count - 1: "there is no column number 7 of 3" */
+VXS_MUST_CHECK vxs_status vxs_index_check(const char *noun, size_t index, size_t count,
+                                          vxs_error *err);
+/* A value of an enum of `count`: "there is no feature map number 9" */
+VXS_MUST_CHECK vxs_status vxs_choice_check(const char *noun, int choice, int count, vxs_error *err);
+/* A finite number of at least `least`, or above it; fails for NaN. */
+VXS_MUST_CHECK vxs_status vxs_number_check(const char *name, double value, double least, bool above,
+                                           vxs_error *err);
+
 /* ---- Memory and text ------------------------------------------------------------------------- */
 
 /* Zeroed memory for count * size bytes, at least one; NULL (and err) when out of memory or on
@@ -160,16 +180,15 @@ uint64_t vxs_random_below(const vxs_random *random, uint64_t index, uint64_t bou
 /* Fills order with a random permutation of 0 ... count - 1, using draws 0 ... count - 1. */
 void vxs_random_permutation(const vxs_random *random, size_t *order, size_t count);
 
-/* Checks that a value is a finite number of at least `least`, or above it; fails for NaN. */
-VXS_MUST_CHECK vxs_status vxs_number_check(const char *name, double value, double least, bool above,
-                                           vxs_error *err);
-
 /* ---- Parameters: one row feeds everything ---------------------------------------------------- */
 
 /* Describes the accepted values: "a number between 0 and 1", "one of a, b". */
 void vxs_param_expects(const vxs_param *param, char *buffer, size_t size);
-/* Checks all choices among the values: programs set them without text. */
+/* Checks all choices and lists of texts among the values: programs set them without text. */
 VXS_MUST_CHECK vxs_status vxs_params_check_choices(const vxs_param *table, const void *values,
+                                                   vxs_error *err);
+/* The same of all numbers; 0 is unset, as is NaN where it is the default. */
+VXS_MUST_CHECK vxs_status vxs_params_check_numbers(const vxs_param *table, const void *values,
                                                    vxs_error *err);
 /* The default in words, or "" if there is none. */
 void vxs_param_default(const vxs_param *param, char *buffer, size_t size);

@@ -18,6 +18,8 @@ extern "C" {
  * invertible affine. `what` begins the message: "cannot read 'x.nii'". */
 #define VXS_MAX_VOXELS 2147483647
 VXS_MUST_CHECK vxs_status vxs_grid_check(const vxs_grid *grid, const char *what, vxs_error *err);
+/* A volume with values and a grid that images may have. */
+VXS_MUST_CHECK vxs_status vxs_volume_check(const vxs_volume *volume, vxs_error *err);
 /* Inverts the affine; false if it is singular, which it never is in images that this library
  * read. */
 bool vxs_grid_inverse(const vxs_grid *grid, double inverse[4][4]);

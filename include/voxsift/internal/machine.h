@@ -20,6 +20,16 @@ typedef struct {
 #define VXS_MAX_THREADS 1024
 VXS_MUST_CHECK vxs_status vxs_choose_threads(int required, vxs_thread_choice *choice,
                                              vxs_error *err);
+/* The number of a program, from 1 to VXS_MAX_THREADS; 0 and less count as 1. */
+static inline int vxs_thread_count(int nthreads)
+{
+    return nthreads < 1 ? 1 : nthreads < VXS_MAX_THREADS ? nthreads : VXS_MAX_THREADS;
+}
+/* That of a context, which may be NULL. */
+static inline int vxs_context_threads(const vxs_context *context)
+{
+    return context ? vxs_thread_count(context->nthreads) : 1;
+}
 /* Cores by affinity mask and control-group quota, at least 1. */
 int vxs_cores_allowed(void);
 /* Starts the threads now, so that lack of memory for stacks is an error with a message; later the

@@ -58,6 +58,9 @@ bool vxs_certificate_holds(const vxs_certificate *said, const vxs_certificate *f
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 #define VXS_MAX_NUMBERS 64
+/* Choices by the rows of all methods, numbers by those of this one. */
+VXS_MUST_CHECK vxs_status vxs_settings_check(const vxs_method *method,
+                                             const vxs_method_settings *settings, vxs_error *err);
 /* Parses the numbers of blocks; count 0 if NULL. */
 VXS_MUST_CHECK vxs_status vxs_read_numbers(const vxs_method_settings *settings,
                                            double numbers[VXS_MAX_NUMBERS], size_t *count,

@@ -90,6 +90,8 @@ vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err)
 
 void vxs_solution_release(vxs_solution *solution)
 {
+    if (!solution)
+        return;
     vxs_bound_free(solution->bound);
     vxs_selected_free(solution->selected);
     free(solution->index);
