@@ -1,7 +1,6 @@
 /* build.c - the steps of making a cohort in their order, and the subjects that each step leaves
  * out. */
 #include "cohort/build.h"
-#include "image/names.h"
 #include "voxsift/internal/machine.h"
 
 #include <errno.h>
