@@ -1,7 +1,9 @@
 #!/bin/sh
-# The archive and the package on fresh systems: systems.sh BUILD VERSION WORK. Root, debootstrap and the network.
+# The archive and the package on fresh systems: systems.sh BUILD VERSION WORK. Debian's systems need root,
+# debootstrap and the network; what comes before does not.
 #   - all commands of tests/same, static and linked as usual, at 1 and 2 threads: the same bits
 #   - another clone of the revision, built in another folder by a user with another umask: the same archive
+#   - the archive where there is no system at all (root)
 #   - the archive on Debian 13, with no package of ours
 #   - the package on Debian 12: installed with what it depends on, run, removed with nothing left
 set -eu
@@ -10,8 +12,6 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 name=voxsift-$version-linux-$(uname -m)
 python=${PYTHON:-/usr/bin/python3}
 mirror=${MIRROR:-http://deb.debian.org/debian}
-[ "$(id -u)" -eq 0 ] || { echo "systems.sh: only root may make systems" >&2; exit 1; }
-command -v debootstrap > /dev/null || { echo "systems.sh: debootstrap (Debian's package) is missing" >&2; exit 1; }
 rm -rf "$work"
 mkdir -p "$work/out" "$work/archive"
 
@@ -33,6 +33,18 @@ else
     echo "NOT TRIED: whether another clone makes the same archive, since this tree has changes"
 fi
 
+[ "$(id -u)" -eq 0 ] || fail "NOT TRIED: the systems, which only root may make"
+
+# No system at all: the program, its documents, /proc and /dev/null.
+mkdir -p "$work/nothing"
+tar -xzf "$build/$name.tar.gz" -C "$work/archive"
+unshare -m sh "$top/tests/packages/bare.sh" "$work/archive/$name" "$work/nothing" "$work/out" > "$work/nothing.run" 2>&1 ||
+    fail "the archive without a system: $work/nothing.run"
+grep -q "the certificate holds" "$work/nothing.run" || fail "no certificate: $work/nothing.run"
+rm -rf "$work/out" && mkdir "$work/out"
+echo "the archive runs where there is nothing else"
+
+command -v debootstrap > /dev/null || fail "NOT TRIED: Debian 13 and 12; debootstrap (Debian's package) is missing"
 echo "Debian 13 ..."
 debootstrap --variant=minbase trixie "$work/trixie" "$mirror" > "$work/trixie.log" 2>&1 || fail "debootstrap: $work/trixie.log"
 tar -xzf "$build/$name.tar.gz" -C "$work/archive"
