@@ -5,7 +5,7 @@ commands (what they need comes along). commands.txt lists them. Seconds, version
 say what differs on purpose: renames.tsv, rounding.tsv (commands whose numbers may differ by so much, since sums change
 their order) and changes.tsv (outputs that are meant to differ, with the reason; `part`: lines of them alone). Each of their rows names the revision
 it came with; with SAME_BASE, the revision of BEFORE, those that BASE has already do not count. With SAME_BITS=1 both are
-one revision, built or run in two ways: no list counts. SAME_THREADS: threads of each command, else 1;
+one revision, built or run in two ways: only rows of any two builds (-) count. SAME_THREADS: threads of each command, else 1;
 SAME_BEFORE, SAME_NOW: variables (NAME=VALUE, blanks between) that the commands of one build alone get.
 
 renames.tsv, by its column where (its column output: a regular expression; only there):
@@ -45,7 +45,11 @@ TIMES = re.compile(r'\b[0-9.e+-]+ (?:s|min|h)\b|(?<=Seconds</th><td>)[^<]*|\bvox
 
 def is_in_base(revision, known={}):
     base = os.environ.get('SAME_BASE')
-    if not base or revision == '-':  # of any two builds
+    if revision == '-':  # of any two builds
+        return False
+    if os.environ.get('SAME_BITS') == '1':
+        return True
+    if not base:
         return False
     if revision not in known:
         done = subprocess.run(['git', '-C', here, 'merge-base', '--is-ancestor', revision, base])
@@ -56,8 +60,6 @@ def is_in_base(revision, known={}):
 
 def table(name):
     """The rows of a list that count: those of changes that came after the revision of the old program."""
-    if os.environ.get('SAME_BITS') == '1':
-        return []
     with open(os.path.join(here, name), newline='') as file:
         return [row for row in csv.DictReader(file, delimiter='\t') if not is_in_base(row['since'])]
 
