@@ -57,7 +57,7 @@ static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_meth
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
     [VXS_METHOD_LASSO] = { &vxs_linear_encoder, vxs_prepare_l1, chosen, &vxs_lasso_words },
-    [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, NULL, &vxs_fused_words,
+    [VXS_METHOD_FUSED] = { &vxs_linear_encoder, vxs_prepare_differences, chosen, &vxs_fused_words,
                            .table = &vxs_terms_table, .is_dense = vxs_is_without_sparsity },
     [VXS_METHOD_SKFS] = { &vxs_kernel_encoder, vxs_prepare_kernels, hinge, &vxs_skfs_words },
     [VXS_METHOD_HSIC] = { &vxs_kernel_encoder, vxs_prepare_pairs, squared, &vxs_hsic_words },

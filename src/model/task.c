@@ -57,10 +57,10 @@ const vxs_param vxs_task_params[] = {
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
                    .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
-                           "logistic for classes, one against the rest; multinomial for all "
-                           "classes at once (fused); squared-hinge for classes (lasso, graphnet, "
-                           "fgm). auto: squared for a column of numbers, logistic for text or two "
-                           "values, squared-hinge for fgm."),
+                           "logistic for classes, one against the rest; multinomial for all at "
+                           "once (fused); squared-hinge for classes (lasso, graphnet, group-lasso, "
+                           "fused, fgm). auto: squared for a column of numbers, logistic for text "
+                           "or two values, squared-hinge for fgm."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
                  "residual beyond which --loss huber is linear; 0: 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,

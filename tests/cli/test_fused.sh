@@ -73,7 +73,8 @@ alike() { # WHAT FILES COMMAND...: the same bits by one thread and by two
     done
     rm -rf one two
 }
-for way in "--target score" "--target score --sparsity 1" "--target kind --loss multinomial --sparsity 1"; do
+for way in "--target score" "--target score --sparsity 1" "--target kind --loss multinomial --sparsity 1" \
+    "--target kind --loss squared-hinge --sparsity 1"; do
     read -ra words <<< "$way"
     alike "fit $way" "weights.tsv graph.tsv" fit g "${words[@]}" "${grid[@]}" -q
     alike "cv $way" "predictions.tsv weights.tsv scores.tsv" cv g "${words[@]}" "${grid[@]}" "${folds[@]}"
@@ -134,6 +135,14 @@ bad 2 "method 'fused' has no option '--laplacian'" --graph grid6 --laplacian 1
 bad 2 "lambda is 0" --graph grid6 --sparsity 1 --lambda 0
 refuses 2 "method 'lasso' has no option '--sparsity'" voxsift fit g --target score --sparsity 1 -o x
 refuses 2 "solver 'bound-propagation' knows squared and logistic loss only" voxsift fit g --target kind "${grid[@]}" --loss multinomial --solver bound-propagation -o x -q
+refuses 2 "solver 'bound-propagation' knows squared and logistic loss only, not --loss squared-hinge" \
+    voxsift fit g --target kind "${grid[@]}" --loss squared-hinge --solver bound-propagation -o x -q
+refuses 2 "solver 'bound-propagation' knows squared and logistic loss only, not --loss squared-hinge" \
+    voxsift fit g --target kind "${grid[@]}" --loss squared-hinge --penalty trend -o x -q
+works "squared hinge on a tree" voxsift fit g --target kind --method fused --graph tree --loss squared-hinge --screen vi -o hinge -q
+works "its certificate" voxsift check-model hinge g
+run voxsift predict hinge g --training-too -q # it warns of training subjects
+same "its predictions" "$code" 0
 refuses 2 "there is no selection to be stable without '--sparsity'" voxsift stability g --target score "${grid[@]}" -o x
 refuses 2 "'--prefilter' does not go with method 'fused'" voxsift cv g --target score "${grid[@]}" --prefilter 10 -o x
 for command in fit cv permute "stability --sparsity 1"; do

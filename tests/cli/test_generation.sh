@@ -11,8 +11,7 @@ refuses 65 "method 'fgm' predicts classes; column 'age' holds scores" voxsift fi
 gen 2 "method 'fgm' predicts classes; '--loss squared' is for scores" fgm --loss squared
 gen 2 "method 'mslr' predicts classes; '--loss squared' is for scores" mslr --loss squared
 gen 2 "method 'fgm' fits each class against the rest; '--loss multinomial' goes with" fgm --loss multinomial
-gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, group-lasso, fgm" mslr --loss squared-hinge
-gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, group-lasso, fgm" fused --loss squared-hinge
+gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, group-lasso, fused, fgm" mslr --loss squared-hinge
 gen 2 "method 'fgm' has no option '--lambda'" fgm --lambda 1
 gen 2 "method 'mslr' has no option '--nlambda'" mslr --nlambda 3
 gen 2 "method 'lasso' has no option '--iterations'" lasso --iterations 3

@@ -70,20 +70,24 @@ static void make_columns(example *e)
     }
 }
 
+static bool has_signs(const vxs_loss_kind *loss)
+{
+    return loss == &vxs_logistic_loss || loss == &vxs_squared_hinge_loss;
+}
+
 static void make_targets(example *e, const vxs_loss_kind *loss)
 {
     for (size_t i = 0; i < e->n; i++) {
         double score = (double)e->x[i] + draw_normal(e);
         e->y[i] = loss == &vxs_squared_loss ? score + 2
-                  : loss == &vxs_logistic_loss
-                      ? (score > 0 ? 1 : -1)
-                      : (double)(i < e->classes ? i : draw_below(e, e->classes));
+                  : has_signs(loss)         ? (score > 0 ? 1 : -1)
+                                    : (double)(i < e->classes ? i : draw_below(e, e->classes));
         e->weights[i] = draw(e) < 0.1 ? 0 : 0.2 + draw(e);
         e->covariates[i] = 1;
         e->covariates[e->n + i] = draw_normal(e);
         e->covariates[2 * e->n + i] = 2 - e->covariates[e->n + i]; /* dependent */
     }
-    for (size_t i = 0; i < 2 && loss == &vxs_logistic_loss; i++) {
+    for (size_t i = 0; i < 2 && has_signs(loss); i++) {
         e->y[i] = i == 0 ? 1 : -1;
         e->weights[i] = 1;
     }
@@ -140,6 +144,10 @@ static double loss_of(const example *e, size_t i, const double *z, double *slope
         slope[0] = -y / (1 + exp(y * z[0]));
         return fmax(0, -y * z[0]) + log1p(exp(-fabs(z[0])));
     }
+    if (e->problem.loss.kind == &vxs_squared_hinge_loss) {
+        slope[0] = -y * fmax(0, 1 - y * z[0]);
+        return slope[0] * slope[0] / 2;
+    }
     for (size_t c = 0; c < e->classes; c++)
         most = fmax(most, z[c]);
     for (size_t c = 0; c < e->classes; c++)
@@ -154,6 +162,8 @@ static double conjugate_of(const example *e, size_t i, const double *s)
     double y = e->y[i], sum = 0;
     if (e->problem.loss.kind == &vxs_squared_loss)
         return s[0] * s[0] / 2 + s[0] * y;
+    if (e->problem.loss.kind == &vxs_squared_hinge_loss)
+        return y * s[0] > 1e-9 ? INFINITY : s[0] * s[0] / 2 + s[0] * y;
     for (size_t c = 0; c < (e->classes > 1 ? e->classes : 2); c++) {
         double t = e->classes > 1 ? s[c] + (y == (double)c) : c ? -y * s[0] : 1 + y * s[0];
         if (t < -1e-9 || t > 1 + 1e-9)
@@ -319,16 +329,16 @@ static bool try_path(const example *e, uint64_t number)
 Test(cuts, gaps_by_brute_force)
 {
     static const vxs_loss_kind *const losses[] = { &vxs_squared_loss, &vxs_logistic_loss,
-                                                   &vxs_multinomial_loss };
+                                                   &vxs_multinomial_loss, &vxs_squared_hinge_loss };
     size_t tried = 0;
     for (uint64_t number = 0; number < 400; number++)
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < 4; k++) {
             example e;
             make(&e, number, losses[k], false);
             tried += try_path(&e, number);
             release(&e);
         }
-    cr_assert(tried > 1000, "%zu", tried);
+    cr_assert(tried > 1300, "%zu", tried);
 }
 
 Test(cuts, the_same_as_the_lasso_on_trees)
@@ -337,7 +347,9 @@ Test(cuts, the_same_as_the_lasso_on_trees)
     for (uint64_t number = 0; number < 300; number++) {
         example e;
         vxs_solver *cuts = NULL, *saif = NULL;
-        make(&e, number, number % 2 ? &vxs_logistic_loss : &vxs_squared_loss, true);
+        static const vxs_loss_kind *const losses[] = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                       &vxs_squared_hinge_loss };
+        make(&e, number, losses[number % 3], true);
         WORKS(begin(&e, VXS_FUSED_CUTS, 1e-9, &cuts, &err), err);
         WORKS(begin(&e, VXS_FUSED_SAIF, 1e-9, &saif, &err), err);
         double most = vxs_solver_lambda_max(saif);

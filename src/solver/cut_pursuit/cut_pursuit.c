@@ -122,14 +122,16 @@ static double dual_norm(vxs_cut_pursuit *c, double lower_bound)
 static double dual_value(const vxs_cut_pursuit *c, double norm)
 {
     size_t size = c->n * c->classes;
+    const vxs_loss_kind *kind = c->problem.loss.kind;
     double scale = 1 / norm, product = 0, square = 0, *point = c->curvature;
-    for (size_t i = 0; i < c->n && c->problem.loss.kind->squared; i++) {
+    double least = kind->squared ? -scale : 0; /* the squared hinge's domain is a cone */
+    for (size_t i = 0; i < c->n && kind->parabola; i++) {
         double u = vxs_loss_weight(&c->problem.loss, i);
         product -= c->dual[i] * c->problem.loss.y[i];
         square += u > 0 ? c->dual[i] * c->dual[i] / u : 0;
     }
     if (square > 0)
-        scale = fmax(-scale, fmin(scale, product / square));
+        scale = fmax(least, fmin(scale, product / square));
     for (size_t i = 0; i < size; i++)
         point[i] = scale * c->dual[i];
     return -vxs_loss_conjugate(&c->problem.loss, point);

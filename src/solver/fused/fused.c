@@ -231,10 +231,10 @@ static vxs_status fit(vxs_solver *solver, double lambda, vxs_solution *solution,
 
 static const vxs_accepts *accepts(const vxs_method_settings *settings)
 {
-    static const vxs_accepts all = {
-        .losses = { &vxs_squared_loss, &vxs_logistic_loss, &vxs_multinomial_loss },
-        .penalties = { &vxs_fused_penalty, &vxs_generalized_penalty }
-    };
+    static const vxs_accepts all = { .losses = { &vxs_squared_loss, &vxs_logistic_loss,
+                                                 &vxs_squared_hinge_loss, &vxs_multinomial_loss },
+                                     .penalties = { &vxs_fused_penalty,
+                                                    &vxs_generalized_penalty } };
     (void)settings;
     return &all;
 }
@@ -249,6 +249,10 @@ static vxs_status check(const vxs_problem *q, const vxs_method_settings *s, vxs_
             err, VXS_MISUSE,
             "solver 'bound-propagation' knows squared and logistic loss only: with several classes "
             "use another one");
+    if (bp && q->loss.kind == &vxs_squared_hinge_loss)
+        return vxs_fail(err, VXS_MISUSE,
+                        "solver 'bound-propagation' knows squared and logistic loss only, not "
+                        "--loss squared-hinge");
     if (s->fused.solver == VXS_FUSED_SAIF && (q->loss.kind->joint || (on && on->sparsity > 0)))
         return vxs_fail(err, VXS_MISUSE,
                         "'--solver saif' has neither all classes at once nor a penalty on weights");
