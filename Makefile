@@ -75,7 +75,7 @@ help:
 ## make test            everything that must pass
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader or kind of directory
-## make peers           the same answers as scikit-learn, scipy and glmnet (MATRICES=folder for more data)
+## make peers           the same answers as scikit-learn, scipy, glmnet and liblinear (MATRICES=folder for more data)
 ## make same           BASE=revision: 115 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, words, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
@@ -266,6 +266,7 @@ peers: deps-peers
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(BUILD)/peers
 	@$(PYTHON) tests/peers/peers.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
+	@$(PYTHON) tests/peers/svm.py $(abspath $(BUILD)) '$(or $(MATRICES),$(BUILD))' $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/skfs.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/precision.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
 	@$(PYTHON) tests/peers/fused.py $(abspath $(BUILD)) $(abspath $(BUILD))/peers
