@@ -140,7 +140,7 @@ static const struct {
     { VXS_SCREEN_SAIF, VXS_INNER_AUTO },    { VXS_SCREEN_SAIF, VXS_INNER_DESCENT },
     { VXS_SCREEN_NONE, VXS_INNER_EXACT },   { VXS_SCREEN_DYNAMIC, VXS_INNER_EXACT },
     { VXS_SCREEN_DYNAMIC, VXS_INNER_AUTO }, { VXS_SCREEN_DPP, VXS_INNER_EXACT },
-    { VXS_SCREEN_STRONG, VXS_INNER_EXACT },
+    { VXS_SCREEN_STRONG, VXS_INNER_EXACT }, { VXS_SCREEN_VI, VXS_INNER_AUTO },
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 static const double ratios[] = { 1.5, 1, 0.9, 0.5, 0.1, 0.02, 0.001 };
@@ -151,7 +151,7 @@ static bool can(const example *e, size_t way)
     const vxs_problem *p = &e->problem;
     if (ways[way].screen == VXS_SCREEN_DPP)
         return p->loss.kind->squared && !p->loss.u && p->quadratic.weight == 0 && !p->nonnegative;
-    return true;
+    return ways[way].screen != VXS_SCREEN_VI || p->loss.kind->squared;
 }
 
 /* Descent alone is slow where lambda is small: it is not asked for that. */

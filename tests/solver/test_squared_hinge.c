@@ -281,6 +281,135 @@ Test(squared_hinge, the_dome_contains_the_optimum_of_any_lambda)
     cr_assert(5 * rejected > bounds, "%zu of %zu columns rejected", rejected, bounds);
 }
 
+/* Moves the intercept off its best: theta is no longer the gradient. */
+static void disturb(vxs_lasso *l, double lambda)
+{
+    l->set.w[0] += 0.2;
+    vxs_working_set_theta(&l->set, lambda, l->theta);
+    vxs_design_scan(l->problem.design, l->theta, 1, l->correlations.estimate);
+    for (size_t j = 0; j < l->p; j++)
+        l->correlations.estimate[j] *= lambda;
+}
+
+Test(squared_hinge, the_dome_allows_for_covariates_that_are_not_at_their_best)
+{
+    size_t rejected = 0, moved = 0;
+    for (uint64_t number = 0; number < 600; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number);
+        e.problem.quadratic.weight = 0;
+        e.problem.covariate_count = 1 + number % 3;
+        way vi = { VXS_SCREEN_VI, VXS_INNER_EXACT }, none = { VXS_SCREEN_NONE, 0 };
+        vxs_solver *exact = begin(&e, none, 1e-12), *other = begin(&e, vi, 1e-6);
+        double most = vxs_solver_lambda_max(exact);
+        vxs_lasso *l = (vxs_lasso *)other;
+        for (double ratio = 0.6; ratio > 0.05 && most > 1e-4; ratio /= 2) {
+            vxs_solution a, b;
+            WORKS(vxs_solver_fit(exact, 0.9 * ratio * most, &b, &err), err);
+            WORKS(vxs_solver_fit(other, ratio * most, &a, &err), err);
+            double intercept = l->set.w[0];
+            disturb(l, ratio * most);
+            holds(l, ratio * most, (vxs_lasso *)exact, 0.9 * ratio * most, number, &rejected);
+            moved += !l->set.is_gradient;
+            l->set.w[0] = intercept;
+            vxs_solution_release(&a);
+            vxs_solution_release(&b);
+        }
+        vxs_solver_free(exact);
+        vxs_solver_free(other);
+        release(&e);
+    }
+    cr_assert(rejected > 1000 && moved > 500, "%zu rejected, %zu moved", rejected, moved);
+}
+
+/* Rows of a ridge or of a chain's Laplacian, with target 0, below those of the design. */
+static example stack(const example *e)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    const vxs_quadratic *q = &e->problem.quadratic;
+    bool chain = q->kind == &vxs_laplacian;
+    example s = { .n = e->n + e->p, .p = e->p };
+    s.x = calloc(s.n * s.p, sizeof(*s.x));
+    s.y = calloc(s.n, sizeof(*s.y));
+    for (size_t j = 0; j < e->p; j++)
+        memcpy(s.x + j * s.n, e->x + j * e->n, e->n * sizeof(*s.x));
+    for (size_t k = 0; k < e->p - chain; k++) {
+        double root = sqrt(q->weight * (chain ? e->graph.weight[k] : 1));
+        s.x[k * s.n + e->n + k] = (float)root;
+        if (chain)
+            s.x[(k + 1) * s.n + e->n + k] = (float)-root;
+    }
+    memcpy(s.y, e->y, e->n * sizeof(*s.y));
+    WORKS(vxs_dense_new(s.x, s.n, s.p, 1, &s.design, &err), err);
+    s.problem = (vxs_problem){ .design = s.design,
+                               .loss = { .kind = &vxs_squared_loss, .n = s.n, .y = s.y } };
+    return s;
+}
+
+static void region_of(vxs_lasso *l, double at, double lambda, vxs_vi_region *region)
+{
+    vxs_vi_point point = { &l->set, l->theta, at, 1 / largest_correlation(l, at) };
+    vxs_vi_region_init(&l->vi, &point, lambda, region);
+}
+
+/* Of the squared loss, so that the rows are of one kind; without covariates, norms are exact. */
+Test(squared_hinge, ridge_and_laplacian_have_the_domes_of_stacked_rows)
+{
+    size_t cut = 0;
+    for (uint64_t number = 0; number < 200; number++) {
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(4 * number);
+        vxs_design_free(e.design);
+        WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
+        e.problem = (vxs_problem){ .design = e.design,
+                                   .loss = { .kind = &vxs_squared_loss, .n = e.n, .y = e.y },
+                                   .quadratic = { &vxs_ridge, 0.25, NULL } };
+        if (number % 2)
+            e.problem.quadratic = (vxs_quadratic){ &vxs_laplacian, 1, &e.graph };
+        example s = stack(&e);
+        way vi = { VXS_SCREEN_VI, VXS_INNER_EXACT };
+        vxs_solver *own = begin(&e, vi, 1e-12), *stacked = begin(&s, vi, 1e-12);
+        double most = vxs_solver_lambda_max(own);
+        for (double ratio = 1; ratio > 0.1; ratio /= 2) {
+            vxs_solution a;
+            vxs_vi_region first, second;
+            vxs_lasso *l = (vxs_lasso *)own, *m = (vxs_lasso *)stacked;
+            WORKS(vxs_solver_fit(own, ratio * most, &a, &err), err);
+            vxs_solution_release(&a);
+            WORKS(vxs_solver_fit(stacked, ratio * most, &a, &err), err);
+            vxs_solution_release(&a);
+            region_of(l, ratio * most, ratio * most / 2, &first);
+            region_of(m, ratio * most, ratio * most / 2, &second);
+            double lowest = INFINITY; /* of the columns as steep, with a positive product */
+            for (size_t j = 0; j < e.p; j++) {
+                double bound =
+                    vxs_vi_bound(&l->vi, &first, j, l->correlations.estimate[j] / (ratio * most));
+                double other =
+                    vxs_vi_bound(&m->vi, &second, j, m->correlations.estimate[j] / (ratio * most));
+                cr_assert(fabs(bound - other) <= 1e-4 * (1 + other), "%d at %g: %.12g, %.12g",
+                          (int)number, ratio, bound, other);
+                vxs_vi_region one = first;
+                one.nonnegative = true; /* x_j'theta alone */
+                if (l->correlations.estimate[j] >= ratio * most * (1 - 1e-7))
+                    lowest =
+                        fmin(lowest, vxs_vi_bound(&l->vi, &one, j,
+                                                  l->correlations.estimate[j] / (ratio * most)));
+            }
+            /* the half-space is that of the steepest column */
+            cr_assert(ratio < 1 || !isfinite(lowest) || lowest < 1 + 1e-6, "%d: %g", (int)number,
+                      lowest);
+            cut += isfinite(lowest);
+        }
+        vxs_solver_free(own);
+        vxs_solver_free(stacked);
+        release(&e);
+        vxs_design_free(s.design);
+        free(s.x);
+        free(s.y);
+    }
+    cr_assert(cut > 20, "%zu", cut);
+}
+
 /* Features that have weight at the optimum are kept by dpp from rough solutions, too, however far
  * the next lambda is. */
 Test(squared_hinge, dpp_keeps_what_is_needed_after_rough_solutions)
