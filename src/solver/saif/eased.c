@@ -16,13 +16,16 @@ vxs_status vxs_working_set_ease(vxs_working_set *a, double lambda, const double 
     vxs_state state;
     vxs_status status = VXS_OK;
     double threshold = 0;
+    void (*screen)(void *, const vxs_state *) = a->screen;
     a->problem = &eased;
+    a->screen = NULL; /* its ball is not of this problem */
     while (!status && (threshold = vxs_loss_eased(&problem->loss, z, threshold)) > 0) {
         eased.loss.threshold = threshold;
         status = vxs_working_set_solve_once(a, lambda * threshold / problem->loss.threshold, 0,
                                             theta, &state, err);
     }
     a->problem = problem;
+    a->screen = screen;
     return status;
 }
 
