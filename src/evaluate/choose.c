@@ -27,7 +27,7 @@ static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
 
 /* Mean loss of an inner job at a try, over all outputs, of calibrated scores. Where all classes are
  * one problem it is that of the subject's own class: -log of its probability. */
-static double job_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
+double vxs_inner_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
 {
     const vxs_task *t = w->cv->task;
     const vxs_sample_loss *f = vxs_output_loss(t)->sample;
@@ -130,12 +130,16 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     w->chosen = 0;
     for (size_t k = 0; k < w->cv->tuning.count; k++) {
         double square = 0;
+        if (k >= w->inner[0].end) { /* where all paths of the fold ended */
+            means[k] = sizes[k] = NAN;
+            continue;
+        }
         vxs_status status = calibrate_try(w, k, err);
         if (status)
             return status;
         means[k] = 0;
         for (size_t g = 0; g < w->inner_count; g++) {
-            double loss = job_loss(w, &w->inner[g], k);
+            double loss = vxs_inner_loss(w, &w->inner[g], k);
             means[k] += loss / jobs;
             sizes[k] += w->inner[g].sizes[k] / jobs;
             square += loss * loss;
@@ -170,8 +174,6 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
 {
     size_t outputs = vxs_task_outputs(w->cv->task);
     vxs_status status = VXS_OK;
-    for (size_t o = 0; o < outputs; o++)
-        w->slope[o] = 1;
     if (w->inner_count > 0) {
         status = choose_try(w, err);
         take_inner_scores(w, w->chosen);

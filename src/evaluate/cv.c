@@ -117,30 +117,6 @@ static void count_costs(vxs_cv *cv, size_t number, const vxs_job *job)
     cv->each[number].converged = cv->each[number].converged && job->converged;
 }
 
-/* The jobs of all folds at once; results go back to their folds. */
-static vxs_status run_inner(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works,
-                            vxs_error *err)
-{
-    size_t each = (size_t)cv->settings.inner_folds, count = (cv->end - cv->first) * each;
-    vxs_job *jobs = vxs_alloc(count, sizeof(*jobs), err);
-    if (!jobs)
-        return VXS_FAILED;
-    for (size_t k = 0; k < count; k++) {
-        jobs[k] = works[cv->first + k / each].inner[k % each];
-        jobs[k].number = (cv->first + k / each) * (each + 1) + k % each;
-    }
-    vxs_job_common choosing = *common;
-    choosing.doing =
-        vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "asking inner folds" : "choosing lambda";
-    vxs_status status = vxs_jobs_run(&choosing, jobs, count, err);
-    for (size_t k = 0; k < count; k++) {
-        works[cv->first + k / each].inner[k % each] = jobs[k];
-        count_costs(cv, cv->first + k / each, &jobs[k]);
-    }
-    free(jobs);
-    return status;
-}
-
 static vxs_status run_outer(const vxs_job_common *common, vxs_cv *cv, const vxs_fold_work *works,
                             vxs_job *jobs, vxs_error *err)
 {
@@ -199,7 +175,7 @@ static vxs_status run_folds(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_fold_check(&works[k], err);
     if (!status && cv->settings.inner_folds > 0)
-        status = run_inner(common, cv, works, err);
+        status = vxs_inner_run(common, cv, works, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_choose(&works[k], err);
     if (!status)
@@ -226,11 +202,12 @@ static vxs_status open_ledger(const vxs_context *context, const vxs_cv *cv,
                               vxs_run_checkpoint **checkpoint, vxs_error *err)
 {
     vxs_run run = vxs_cv_as_run(cv);
-    size_t jobs = cv->fold_count * ((size_t)cv->settings.inner_folds + 1);
+    size_t fits = cv->fold_count * ((size_t)cv->settings.inner_folds + 1);
+    size_t jobs = fits * (cv->settings.inner_folds > 0 ? VXS_INNER_ROUNDS : 1);
     *checkpoint = NULL;
-    if (!cv->settings.scores_only && jobs > MANY_FITS)
+    if (!cv->settings.scores_only && fits > MANY_FITS)
         vxs_log(context, VXS_LOG_INFO, "%zu folds with %lld inner folds each: %zu fits%s",
-                cv->fold_count, (long long)cv->settings.inner_folds, jobs,
+                cv->fold_count, (long long)cv->settings.inner_folds, fits,
                 cv->settings.inner_folds > 0 ? " or paths" : "");
     return cv->settings.scores_only ? VXS_OK
                                     : vxs_run_checkpoint_open(context, &cv->settings.chunking, &run,
@@ -453,7 +430,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = vxs_fold_check(&work, err);
     if (!status)
-        status = run_inner(&common, &cv, &work, err);
+        status = vxs_inner_run(&common, &cv, &work, err);
     if (!status)
         status = vxs_choose(&work, err);
     *selection = (vxs_selection){ .losses = NULL };

@@ -50,7 +50,13 @@ vxs_run vxs_cv_as_run(const vxs_cv *cv);
 /* The part of a cross-validation that is a chunk. */
 VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
                                            const char *directory, bool replace, vxs_error *err);
-/* choose.c: the first try with the same smoothness. */
+/* inner_paths.c: the inner jobs of all folds, in rounds. */
+enum { VXS_INNER_ROUNDS = 3 };
+VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv,
+                                        vxs_fold_work *works, vxs_error *err);
+/* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */
+double vxs_inner_loss(const vxs_fold_work *work, const vxs_job *job, size_t number);
+/* The first try with the same smoothness. */
 size_t vxs_first_of_laplacian(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);

@@ -49,6 +49,11 @@ typedef struct vxs_job {
     const double *values;     /* as vxs_tuning_grid has them */
     const double *laplacians; /* one for each of them, equal ones together; or NULL */
     size_t value_count;
+    size_t begin, value_limit; /* of them to fit; limit 0: all */
+    size_t end;                /* of those that were */
+    /* Whether a path may end after its first `count` values; NULL: never. */
+    bool (*is_done)(void *judge, const struct vxs_job *job, size_t count);
+    void *judge;
     bool keep;      /* the last fit and its pattern */
     size_t limit;   /* stop before more features than that have had a weight; 0: go on */
     bool *selected; /* outputs x p: those that had one; with a limit */

@@ -109,6 +109,8 @@ vxs_status vxs_fold_begin(vxs_fold_work *w, vxs_cv *cv, size_t number, vxs_error
     if (!w->train || !w->test || !w->inner || !w->inner_train || !w->inner_test ||
         !w->inner_scores || !w->slope || !w->offset)
         return VXS_FAILED;
+    for (size_t o = 0; o < outputs; o++)
+        w->slope[o] = 1;
     split(cv->folds.fold + repeat * n, n, kept, w->train, &w->train_count, w->test, &w->test_count);
     size_t *inner = cv->inner + number * n;
     for (size_t i = 0; i < n; i++)

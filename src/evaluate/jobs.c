@@ -201,11 +201,15 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
         prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
-    for (size_t k = 0; k < r->job->value_count && !status && more; k++) {
-        if (k == 0 || (laplacians && laplacians[k] != laplacians[k - 1]))
+    size_t limit = r->job->value_limit > 0 ? r->job->value_limit : r->job->value_count;
+    for (size_t k = r->job->begin; k < limit && !status && more; k++) {
+        if (k == r->job->begin || (laplacians && laplacians[k] != laplacians[k - 1]))
             status = begin_path(r, number, k, &solver, err);
         if (!status)
             status = fit_point(r, solver, number, k, &more, err);
+        r->job->end = k + 1;
+        if (!status && r->job->is_done)
+            more = more && !r->job->is_done(r->job->judge, r->job, k + 1);
     }
     vxs_solver_free(solver);
     return status;
@@ -216,9 +220,11 @@ static vxs_status allocate(runner *r, vxs_error *err)
     vxs_job *job = r->job;
     size_t outputs = vxs_task_outputs(r->whole), p = r->whole->cohort->p;
     job->converged = true;
-    job->scores =
-        vxs_alloc(outputs * job->value_count, job->test_count * sizeof(*job->scores), err);
-    job->sizes = vxs_alloc(job->value_count, sizeof(*job->sizes), err);
+    if (!job->scores)
+        job->scores =
+            vxs_alloc(outputs * job->value_count, job->test_count * sizeof(*job->scores), err);
+    if (!job->sizes)
+        job->sizes = vxs_alloc(job->value_count, sizeof(*job->sizes), err);
     r->columns = vxs_alloc(r->whole->covariate_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
     if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))

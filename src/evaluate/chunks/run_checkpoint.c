@@ -207,7 +207,7 @@ vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_chunkin
     if (!status)
         status = check_features(run, l, err);
     if (!status && l->kept > 0)
-        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of %zu", l->path, l->kept,
+        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of up to %zu", l->path, l->kept,
                 l->units);
     free(identity);
     if (status)

@@ -83,6 +83,7 @@ void vxs_serialize_job(vxs_serializer *p, void *packed_job, size_t unit)
     vxs_serialize_reals(p, &job->passes, 1);
     vxs_serialize_reals(p, &job->seconds, 1);
     vxs_serialize_flag(p, &job->converged);
+    vxs_serialize_size(p, &job->end, job->value_count);
     vxs_serialize_reals(p, job->scores, outputs * job->value_count * job->test_count);
     vxs_serialize_reals(p, job->sizes, job->value_count);
     if (job->limit > 0)
