@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define RISEN 0.005/* of the gain over the empty model, or of half of its loss */
-#define PAST  0.55 /* of the lambda of the least loss: where it may have risen */
+#define RISEN 0.005 /* of the gain over the empty model, or of half of its loss */
+#define PAST  0.55  /* of the lambda of the least loss: where it may have risen */
 
 /* ---- Whether a loss has risen ---------------------------------------------------------------- */
 

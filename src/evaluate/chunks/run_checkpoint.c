@@ -207,8 +207,8 @@ vxs_status vxs_run_checkpoint_open(const vxs_context *context, const vxs_chunkin
     if (!status)
         status = check_features(run, l, err);
     if (!status && l->kept > 0)
-        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of up to %zu", l->path, l->kept,
-                l->units);
+        vxs_log(context, VXS_LOG_INFO, "going on from '%s', which has %zu of up to %zu", l->path,
+                l->kept, l->units);
     free(identity);
     if (status)
         vxs_run_checkpoint_close(l);
