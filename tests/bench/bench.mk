@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench bp-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures screens figures
+.PHONY: bench bp-figures elastic-figures group-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -8,10 +8,13 @@
 ## make skfs-figures    kernel selection on the simulations of its paper, and what it costs
 ## make grid-figures    the fused lasso on voxel grids; make bp-figures: what screening saves
 ## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
+## make elastic-figures the elastic net beside scikit-learn, glmnet and skglm (SKGLM=folder with its source)
+## make group-figures   the group lasso beside skglm (SKGLM=folder)
+## make svm-figures     screening for the sparse SVM, and liblinear (MATRICES=folder for colon and leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
-BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids)
+BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens)
 $(BENCHES): $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
@@ -35,12 +38,34 @@ bench: deps-peers
 	@$(MAKE) --no-print-directory grid-figures
 	@$(MAKE) --no-print-directory fgm-figures
 	@$(MAKE) --no-print-directory cv-figures
+	@$(MAKE) --no-print-directory elastic-figures
+	@$(MAKE) --no-print-directory group-figures
+	@$(MAKE) --no-print-directory svm-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
 # The fifth part alone: two minutes, Python's own library, figures into build/bench/screens.
 screens: all
 	@mkdir -p $(BUILD)/bench/screens
 	@$(PYTHON) tests/bench/screens.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/screens
+
+# Elastic nets with supports of thousands: some minutes. RIDGES: some of 10, 1000 and 10000.
+elastic-figures: deps-peers
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(BUILD)/bench/elastic
+	@SKGLM='$(SKGLM)' $(PYTHON) tests/bench/elastic_net.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/elastic
+
+# Group lasso: some minutes. Without SKGLM there is no peer. GROUPS_OF: some of gauss, voxel and region.
+group-figures: deps-peers
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(BUILD)/bench/groups
+	@SKGLM='$(SKGLM)' $(PYTHON) tests/bench/group_lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/groups
+
+# Screening for the sparse SVM: some minutes, most of them without screening. SVM_PARTS: some of colon, leukemia, gli, voxel,
+# text and liblinear.
+svm-figures: deps-peers
+	@$(MAKE) --no-print-directory all $(BUILD)/svm_screens
+	@mkdir -p $(BUILD)/bench/svm
+	@$(PYTHON) tests/bench/screens_svm.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/svm '$(MATRICES)'
 
 # Those of bp-figures as well, when it was run before.
 figures: screens
