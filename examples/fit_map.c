@@ -1,5 +1,5 @@
-/* fit_map.c - a program of your own on the library: a lasso of a cohort's voxels, its certificate
- * computed anew by the checker, and a map of the weights (of voxels in standard deviations).
+/* fit_map.c - a program on the library: a lasso of a cohort's voxels, its certificate
+ * computed again by the checker, and a map of the weights (of standardized features).
  *
  * cc -std=c11 fit_map.c $(pkg-config --cflags --libs voxsift) -o fit_map */
 #include <voxsift.h>

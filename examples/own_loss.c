@@ -1,6 +1,6 @@
 /* own_loss.c - a loss that the library does not have: log cosh of the residual in units of WIDTH,
  * squared near 0 and linear far away, so that outlying scores count less. A lasso is solved with
- * it; the checker's bound rests on the values of the loss alone, whose conjugate it searches for.
+ * it. The checker uses the values of the loss alone and computes its conjugate numerically.
  *
  * cc -std=c11 own_loss.c $(pkg-config --cflags --libs voxsift) -lm -o own_loss */
 #include <math.h>
@@ -22,7 +22,7 @@ static double gradient(double z, double y, double threshold)
     return WIDTH * tanh((z - y) / WIDTH);
 }
 
-/* More than f'' far from y, where that is almost 0 and steps would have no end. */
+/* An upper bound on f''. Far from y f'' is almost 0, and Newton steps with it would be too long. */
 static double curvature(double z, double y, double threshold)
 {
     (void)threshold;
@@ -45,7 +45,7 @@ static double conjugate(double s, double y, double threshold)
     return fabs(t) > 1 ? INFINITY : s * y + WIDTH * WIDTH * (entropy(1 + t) + entropy(1 - t)) / 2;
 }
 
-/* The share of the way from s to `inside` that is needed to come between -WIDTH and WIDTH. */
+/* The fraction of the segment from s to `inside` after which s is between -WIDTH and WIDTH. */
 static double outside(double s, double inside, double y, double threshold)
 {
     (void)threshold;

@@ -58,8 +58,8 @@ typedef struct {
 
 /* Joins, checks, masks, resamples, scales, smooths and writes a cohort directory. `sources` are the
  * arguments of the command line: a table, a folder, a list of images, a pattern in quotes, or one
- * 4D image; none if settings name features, npy or svmlight. The log names every problem of a
- * subject before the call fails or continues without the subject. */
+ * 4D image; NULL-terminated, empty if settings name features, npy or svmlight. Every problem with a
+ * subject is logged before the call fails or continues without the subject. */
 VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
                                           const vxs_cohort_settings *settings,
                                           const char *const *sources, const char *directory,
@@ -85,7 +85,7 @@ typedef struct {
     const size_t *starts;
     vxs_table *people;    /* n rows in the order of subjects; headers as in the user's table */
     size_t id_column;     /* column of subject ids, such as ids of scans */
-    size_t person_column; /* column of persons, or VXS_NO_COLUMN: the ids contain them */
+    size_t person_column; /* column of persons, or VXS_NO_COLUMN: derived from the ids */
     size_t *person;       /* n: person of each subject, 0 ... persons - 1 */
     size_t persons;
     struct vxs_json *about; /* cohort.json */
@@ -100,8 +100,8 @@ VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, 
 void vxs_cohort_release(vxs_cohort *cohort);
 /* The id of subject i as in the user's table; "?" if it has none. */
 const char *vxs_cohort_id(const vxs_cohort *cohort, size_t i);
-/* The name of a feature that is not a voxel, or "x12" for column 12 of an unnamed matrix; without a
- * buffer that is NULL. */
+/* The name of a feature that is not a voxel. Without a name, writes "x12" for column 12 into the
+ * buffer and returns it; NULL if the buffer is NULL. */
 const char *vxs_cohort_feature(const vxs_cohort *cohort, size_t j, char buffer[32]);
 
 #if defined(__GNUC__)

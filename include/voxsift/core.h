@@ -1,20 +1,18 @@
-/* voxsift/core.h - definitions common to the whole library.
+/* voxsift/core.h - definitions common to the whole library, and its conventions:
  *
- * Conventions for the whole library Failure Functions that can fail return vxs_status (or a
- * pointer, NULL on failure) and take a
- *             vxs_error as last argument. The first message is kept; it is one line, complete
- *             enough to print. Outputs are untouched or empty on failure. The library never
- *             prints and never exits.
- * Arguments A call that can fail is VXS_MISUSE, with a line that names the argument, for pointers
- *             that are NULL and for numbers, indices and choices that are none; only context, err
- *             and what says so may be NULL. Functions of a plain value answer NULL, NAN, 0 or what
- *             is said, and those without value do nothing. Unchecked: that arrays are as long as
- *             they should be, and that objects have not been freed.
- * Lifetimes _init/_release for values, _new/_read/_open and _free for pointers; both accept what
- *             is empty or NULL.
- * Threads Objects may be used by one thread at a time, different objects by different threads,
- *             unless a function says more. Results never depend on the number of threads.
- * Text UTF-8. Numbers are read and written with a point, whatever the locale. */
+ * - Failure: functions that can fail return vxs_status (or a pointer, NULL on failure) and take a
+ *   vxs_error as last argument. The first message is kept; it is one line, complete enough to
+ *   print. Outputs are untouched or empty on failure. The library never prints and never exits.
+ * - Arguments: functions that can fail return VXS_MISUSE, with a message that names the argument,
+ *   for a NULL pointer and for an invalid number, index or choice. context and err may be NULL;
+ *   other arguments only where their comment allows it. Other functions return NULL, NAN, 0 or
+ *   the documented value for such arguments, void ones do nothing. Unchecked: that arrays are long
+ *   enough, and that objects have not been freed.
+ * - Lifetimes: _init and _release for values, _new, _read or _open and _free for pointers;
+ *   _release accepts a zeroed value, _free accepts NULL.
+ * - Threads: one thread at a time may use an object, different threads different objects, unless a
+ *   comment allows more. Results never depend on the number of threads.
+ * - Text: UTF-8. Numbers have a decimal point in every locale. */
 #ifndef VOXSIFT_CORE_H
 #define VOXSIFT_CORE_H
 
@@ -105,13 +103,13 @@ typedef enum {
     VXS_PARAM_WHOLE,  /* int64_t; initial NAN means "not given", and then it is 0 */
     VXS_PARAM_REAL,   /* double; initial NAN means "not given" */
     VXS_PARAM_CHOICE, /* int, index into choices */
-    VXS_PARAM_BYTES,  /* int64_t, given as 500M or 2G; initial as for whole numbers */
+    VXS_PARAM_BYTES,  /* int64_t, written as 500M or 2G; initial NAN: as for VXS_PARAM_WHOLE */
     VXS_PARAM_TEXT,   /* const char *, NULL means "not given" */
     VXS_PARAM_PATH,   /* the same, a file or directory */
-    VXS_PARAM_TEXTS   /* vxs_texts: one for each time that the option is given */
+    VXS_PARAM_TEXTS   /* vxs_texts: option that may be repeated */
 } vxs_param_type;
 
-/* The values of an option that may be given several times, in their order; NULL behind the last. */
+/* The values of a repeated option, in order, followed by NULL. */
 enum { VXS_MOST_TEXTS = 16 };
 typedef struct {
     const char *each[VXS_MOST_TEXTS + 1];
@@ -149,7 +147,7 @@ typedef struct {
     const char *more; /* sentences of the manual page behind help; or NULL */
 } vxs_param;
 
-/* What a whole number is when it is given as word k of its choices. */
+/* Value of a whole number for which word k of `choices` was given, such as 'group' for --folds. */
 #define VXS_WORD(k) (-2 - (k))
 
 void vxs_params_defaults(const vxs_param *table, void *values);
@@ -172,8 +170,8 @@ void vxs_table_free(vxs_table *table);
 size_t vxs_table_rows(const vxs_table *table); /* without the header */
 size_t vxs_table_columns(const vxs_table *table);
 const char *vxs_table_header(const vxs_table *table, size_t column);
-/* In visible form, as headers are: control characters as <U+...>. NULL when missing, and for rows
- * and columns that are not there. */
+/* Headers and cells show control characters as <U+...>. NULL: missing, or row or column out of
+ * range. */
 const char *vxs_table_cell(const vxs_table *table, size_t row, size_t column);
 /* Finds a column by name; fails for duplicate and unknown names, and suggests the nearest one. */
 VXS_MUST_CHECK vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *column,
@@ -196,7 +194,7 @@ VXS_MUST_CHECK vxs_status vxs_table_summarize(const vxs_table *table, size_t col
 #define VXS_NPY_DIMENSIONS 8
 /* An array in a file, mapped into memory read-only: bool, integers and floats of 1 to 8 bytes in
  * either byte order, C or Fortran order. All other types, and files whose length does not match the
- * header, are errors. */
+ * header, are errors. A member of vxs_cohort; its functions are internal. */
 typedef struct {
     char kind;     /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float */
     int item_size; /* bytes */

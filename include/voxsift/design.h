@@ -24,9 +24,10 @@ size_t vxs_design_rows(const vxs_design *design);
 size_t vxs_design_columns(const vxs_design *design);
 /* S = X'V for k vectors in one pass: s[c * p + j] = x_j'v_c, with v_c at v + c * n. */
 void vxs_design_scan(vxs_design *design, const double *v, size_t k, double *s);
-/* Copies columns, as doubles: block[c * n + i]; a column that the design does not have is NAN. */
+/* Copies columns, as doubles: block[c * n + i]; NAN for an index out of range. */
 void vxs_design_fetch(vxs_design *design, const size_t *set, size_t count, double *block);
-/* Computes the norms |x_j| of all columns, on first call. */
+/* Computes the norms |x_j| of all columns on the first call, for solvers; fails for a column with a
+ * NaN or infinite value. */
 VXS_MUST_CHECK vxs_status vxs_design_measure(vxs_design *design, vxs_error *err);
 void vxs_design_free(vxs_design *design);
 
@@ -90,6 +91,8 @@ VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design 
  * Not thread-safe; uses threads itself, with bitwise equal results for any number of them. */
 typedef struct vxs_blocks vxs_blocks;
 
+/* none: one column per feature; poly2: features, squares and products of pairs; gauss: 11 sines and
+ * cosines of a feature; hik: 100 steps, whose kernel is the histogram intersection */
 enum { VXS_FEATURE_MAP_NONE, VXS_FEATURE_MAP_POLY2, VXS_FEATURE_MAP_GAUSS, VXS_FEATURE_MAP_HIK };
 /* Feature map: how values of features become columns of a block. */
 typedef struct {
@@ -104,8 +107,8 @@ VXS_MUST_CHECK vxs_status vxs_blocks_new(const vxs_context *context, vxs_design 
                                          vxs_error *err);
 /* Blocks of groups of the design's columns; borrows both. Fails for members out of range,
  * duplicates within a group, and trees whose groups are not inside their parents. With `by_size`
- * the columns of a group of m are divided by sqrt(m). In a tree, groups that cannot be among the
- * best are pruned. */
+ * the columns of a group of m are divided by sqrt(m). In a tree, subtrees that a bound
+ * excludes are skipped. */
 VXS_MUST_CHECK vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
                                                const vxs_groups *groups, bool by_size,
                                                vxs_blocks **blocks, vxs_error *err);

@@ -78,7 +78,7 @@ typedef struct {
     vxs_grid grid;
     float *values; /* freed by _release */
 } vxs_volume;
-/* Grids are refused as those of files are: 1 to 2^31 - 1 voxels, an affine that is not singular. */
+/* Fails unless the grid has 1 to 2^31 - 1 voxels and a nonsingular affine, as for files. */
 VXS_MUST_CHECK vxs_status vxs_volume_new(const vxs_grid *grid, vxs_volume *volume, vxs_error *err);
 /* Volume number `number` of an image. */
 VXS_MUST_CHECK vxs_status vxs_volume_from_image(const vxs_image *image, size_t number,
@@ -86,8 +86,9 @@ VXS_MUST_CHECK vxs_status vxs_volume_from_image(const vxs_image *image, size_t n
 void vxs_volume_release(vxs_volume *volume);
 
 typedef enum { VXS_NEAREST, VXS_LINEAR } vxs_interpolation;
-/* Resamples onto another grid; 0 more than half a voxel beyond the outermost voxels. Linear
- * interpolation onto larger voxels averages over each of them. The result is another volume. */
+/* Resamples onto another grid. Values are 0 at points more than half a voxel outside the volume.
+ * Linear interpolation onto larger voxels averages over each of them. `result` must not be
+ * `volume`. */
 VXS_MUST_CHECK vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
                                               vxs_interpolation interpolation, vxs_volume *result,
                                               vxs_error *err);
@@ -115,8 +116,8 @@ typedef struct {
 } vxs_write_options;
 
 /* Writes a .nii.gz with the affine as both sform and qform, their codes kept, mm, no scaling. The
- * type of `values` is that of the options. Longer texts are cut. What the stream could not write is
- * in ferror and fclose. */
+ * type of `values` is that of the options. Longer texts are cut. `name` is used in messages. Check
+ * ferror and the result of fclose for write errors. */
 VXS_MUST_CHECK vxs_status vxs_image_write(FILE *stream, const char *name, const vxs_grid *grid,
                                           const vxs_write_options *options, const void *values,
                                           vxs_error *err);

@@ -13,7 +13,7 @@ extern "C" {
 #pragma GCC visibility push(default) /* what follows is the library's, and nothing else is */
 #endif
 
-/* ---- The task: what is to be predicted from what --------------------------------------------- */
+/* ---- The task: target, subjects and design --------------------------------------------------- */
 
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* the method's default */
 enum { VXS_CONFOUNDS_COVARIATE, VXS_CONFOUNDS_REGRESS };
@@ -30,7 +30,7 @@ typedef struct {
 } vxs_task_settings;
 extern const vxs_param vxs_task_params[];
 
-/* Reason why a subject of the cohort is not analyzed. */
+/* Step at which a subject of the cohort is left out. */
 typedef enum {
     VXS_WITHOUT_TARGET,
     VXS_WITHOUT_WEIGHT,
@@ -127,8 +127,8 @@ typedef struct {
     char *name; /* of the class, or of the target */
     const vxs_encoder *encoder;
     void *encoded;    /* data of the encoder, or NULL */
-    vxs_solution fit; /* index and weight; free: intercept first if there is one, confounds */
-    double sum;       /* of the weights, as recorded in model.json */
+    vxs_solution fit; /* covariate_coefficients: intercept first if there is one, then confounds */
+    double sum;       /* sum of the weights; model.json has it */
 } vxs_output_fit;
 typedef struct {
     vxs_task_settings task; /* texts belong to `about` or to the caller */
@@ -169,8 +169,8 @@ VXS_MUST_CHECK vxs_status vxs_model_save(const vxs_context *context, const vxs_m
                                          const char *directory, bool replace, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_read(const char *path, vxs_model *model, vxs_error *err);
 /* Fits a path from lambda_max down; `take` gets each solution, with weights of unscaled features,
- * and must copy what it keeps. A joint problem of all classes passes one part for each class, under
- * its name. */
+ * and must copy what it keeps. With the multinomial loss `take` is called once per class,
+ * with the name of the class in `fit`. */
 typedef vxs_status vxs_take_fit(void *user, size_t number, const vxs_output_fit *fit,
                                 vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_model_path(const vxs_context *context, vxs_task *task,

@@ -1,7 +1,7 @@
 /* voxsift/penalty.h - penalties and quadratics.
  *
  * A penalty is a struct that begins with its kind, so that a problem holds a pointer to any of
- * them. The kind says which algorithms accept it. */
+ * them. Algorithms list the kinds that they accept. */
 #ifndef VOXSIFT_PENALTY_H
 #define VOXSIFT_PENALTY_H
 

@@ -32,18 +32,19 @@ typedef struct {
     bool nonnegative; /* w >= 0 */
 } vxs_problem;
 
-/* What screening removed, of `terms` rows of the penalty; all 0 without screening. */
+/* How many of the `terms` of the penalty (features, or rows of D) screening removed; all 0 without
+ * screening. */
 typedef struct {
     size_t terms;
-    size_t before;              /* rows screened out before the first iteration */
-    size_t after;               /* in all */
+    size_t before;              /* terms screened out before the first iteration */
+    size_t after;               /* terms screened out in all */
     double screening, solving;  /* seconds */
-    bool compared;              /* with a fit without screening: */
-    double without, difference; /* its seconds; its primal value minus ours */
+    bool compared;              /* a fit without screening was run as well: */
+    double without, difference; /* its seconds; its primal value minus that of this fit */
 } vxs_screening;
 
-/* The optimality certificate: gap bounds the distance of the primal value from the minimum, over
- * all columns, relative to the primal value of the empty model. */
+/* The optimality certificate: gap = (primal - dual) / primal value of the empty model bounds the
+ * relative distance of the primal value from the minimum over all columns. */
 typedef struct {
     double lambda, lambda_max;
     double primal, dual, gap, tol;
@@ -58,7 +59,7 @@ typedef struct {
     size_t missed;     /* features that an unsafe rule had screened out */
     size_t iterations; /* of the outer loop */
     double passes;     /* columns read / p; the first fit includes initialization */
-    double seconds;    /* the same of seconds */
+    double seconds;    /* elapsed; the first fit includes initialization */
     vxs_screening screening;
 } vxs_certificate;
 
@@ -66,7 +67,7 @@ typedef struct {
 typedef struct {
     double *alpha; /* n, 0 <= alpha <= u */
     size_t count;
-    size_t *index; /* interior-point weights */
+    size_t *index; /* count: features of the interior point that alpha belongs to */
     double *weight;
     size_t terms;  /* rows of D, for each class */
     double *theta; /* n for each class: near -f' / lambda, Z'theta = 0 */
@@ -115,6 +116,7 @@ enum {
     VXS_SCREEN_STRONG,
     VXS_SCREEN_VI
 };
+/* --solver of skfs, of mslr and of fused; --subproblem */
 enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
 enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
@@ -128,14 +130,15 @@ typedef struct {
     double value;
 } vxs_path_point;
 
-/* Which fits: one, or a path; read by the driver only. */
+/* One fit, or a path. Read by src/model/fit.c, not by solvers. */
 typedef struct {
     double lambda, lambda_ratio; /* NAN: not given */
     int64_t nlambda;
     int64_t iterations;
     const char *numbers;    /* numbers of blocks, comma-separated; NULL: by iterations */
     const char *laplacians; /* weights of a relative Laplacian, comma-separated */
-    /* Chosen by inner folds: share of lambda_max, iterations or number; weight of the Laplacian. */
+    /* Chosen by inner folds: fraction of lambda_max, iterations or number of blocks; weight of the
+     * Laplacian. */
     bool chosen;
     double point, laplacian;
 } vxs_path_settings;
@@ -168,18 +171,19 @@ typedef struct {
     int solver;
     double cost;      /* C */
     int64_t budget;   /* B of fgm, r of mslr */
-    double inner_tol; /* restricted gap of each iteration */
-    double change;    /* minimum decrease of the value, relative */
+    double inner_tol; /* relative gap of the subproblem of each iteration */
+    double change;    /* stops when an iteration gains less, relative to the empty model's value */
     double debias;    /* C of the refit; 0: none */
     const char *groups;
     bool by_size; /* divides columns of a group by the square root of its size */
-    bool equal;   /* group lasso: does not */
+    bool equal;   /* group lasso: penalizes all groups alike, not by the root of their size */
     int map;
     double gamma, constant; /* of poly2 */
     const char *bandwidth;  /* of gauss: a number */
 } vxs_block_settings;
 
-/* Settings of all methods; a method's `params` are the ones it reads, the others are 0. */
+/* Settings of all methods. A method reads those in its `params`; set the others to 0, as
+ * vxs_params_defaults does with a zeroed struct. */
 typedef struct {
     vxs_path_settings path;
     double tol; /* relative gap to reach */
@@ -218,7 +222,7 @@ enum {
 };
 extern const vxs_method vxs_methods[];
 
-/* True if a method with these settings solves the problem; else one sentence: VXS_MISUSE for
+/* VXS_OK if a method with these settings solves the problem; else a message and VXS_MISUSE for
  * components, shapes, penalties and settings, VXS_BAD_DATA for values of y, weights, covariates,
  * graph and rows of D. Every solver and the checker begin with it. Method and settings may be NULL:
  * then the problem alone is checked. */
