@@ -67,8 +67,8 @@ static size_t end_of(const vxs_fold_work *w, double *mean)
 }
 
 /* The jobs that have not come to the end of their fold's paths; results go back to their folds. */
-static vxs_status go_on(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works, int round,
-                        vxs_job *jobs, judge *judges, bool *done, vxs_error *err)
+static vxs_status run_round(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works,
+                            int round, vxs_job *jobs, judge *judges, bool *done, vxs_error *err)
 {
     size_t each = (size_t)cv->settings.inner_folds, total = cv->fold_count * (each + 1), count = 0;
     vxs_job **from = vxs_alloc((cv->end - cv->first) * each, sizeof(*from), err);
@@ -120,7 +120,7 @@ vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work
     for (size_t k = 0; k < count && !status; k++)
         judges[k].loss = loss + k * cv->tuning.count;
     for (int round = 0; round < VXS_INNER_ROUNDS && !status && !done; round++)
-        status = go_on(&choosing, cv, works, round, jobs, judges, &done, err);
+        status = run_round(&choosing, cv, works, round, jobs, judges, &done, err);
     free(jobs);
     free(judges);
     free(loss);
