@@ -84,9 +84,12 @@ static size_t select_top(vxs_lasso *l, size_t count, size_t h)
     h = h < count ? h : count;
     for (size_t k = 0; k < h; k++)
         sift_up(l, k, l->order[k]);
-    for (size_t k = h; k < count && h > 0; k++)
-        if (vxs_lasso_correlation(l, l->order[k]) > vxs_lasso_correlation(l, l->order[0]))
+    double least = h > 0 ? vxs_lasso_correlation(l, l->order[0]) : INFINITY;
+    for (size_t k = h; k < count; k++)
+        if (vxs_lasso_correlation(l, l->order[k]) > least) {
             sift_down(l, h, l->order[k]);
+            least = vxs_lasso_correlation(l, l->order[0]);
+        }
     return h;
 }
 
@@ -127,8 +130,8 @@ static size_t list_candidates(vxs_lasso *l, double level, double slack, bool cer
         double doubt = (double)l->correlations.error_bound[j];
         double most =
             vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
-        if (!l->in_set[j] && most >= level)
-            l->order[count++] = j;
+        l->order[count] = j; /* without branches: a third of the time */
+        count += !l->in_set[j] & (most >= level);
     }
     return count;
 }
@@ -186,10 +189,11 @@ static void choose_candidates(vxs_lasso *l, double ratio)
     double least = NEAR * ratio * l->level;
     if (!l->laplacian_gradient && !vxs_working_set_is_wide(&l->set) && most > FEW)
         most = l->p / FEW_SHARE > FEW ? l->p / FEW_SHARE : FEW;
-    for (size_t j = 0; j < l->p; j++)
-        if (!l->in_set[j] &&
-            vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] >= least)
-            l->order[count++] = j;
+    for (size_t j = 0; j < l->p; j++) {
+        double bound = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
+        l->order[count] = j;
+        count += !l->in_set[j] & (bound >= least);
+    }
     l->candidate_count = select_top(l, count, most);
     memcpy(l->candidates, l->order, l->candidate_count * sizeof(*l->candidates));
     set_candidate_bounds(l);
