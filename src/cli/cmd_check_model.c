@@ -129,7 +129,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_check_model = {
     .name = "check-model",
     .heading = "Predict",
-    .summary = "recompute a model's certificate by independent code",
+    .summary = "verify by independent code that a model is the optimum",
     .details =
         "Recomputes the objective, dual feasibility over all features and the duality gap from the "
         "model's weights and the cohort's features, with code that is independent of the solvers. "

@@ -23,8 +23,8 @@ static const vxs_param choose_params[] = {
       .choices = choose_words,
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
-      .help = "choose lambda, --iterations or --nselect by K-fold cross-validation; group: leave "
-              "one --group out",
+      .help = "choose lambda, --iterations or --nselect by K-fold "
+              "cross-validation, or group: leave one --group out",
       .more = "Candidates are --nlambda values down to --lambda-ratio. auto: 5 folds, or as many "
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
     VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
@@ -33,12 +33,13 @@ static const vxs_param choose_params[] = {
                            "takes the largest --laplacian, then the largest lambda (fewest "
                            "iterations) within one standard error over folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds to calibrate probabilities; 0: where needed", .head = VXS_HEAD_EVALUATION,
+                  "folds to turn scores into probabilities; 0: if needed",
+                  .head = VXS_HEAD_EVALUATION,
                   .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
                           "hsic-lasso, fgm, mslr and squared-hinge loss, where there are enough "
                           "persons and subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
-                 "keep subjects with one value in one fold", .head = VXS_HEAD_EVALUATION),
+                 "column whose values stay in one fold, such as site", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,
                   "seed of the random numbers", .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
@@ -432,9 +433,11 @@ const vxs_command vxs_cmd_fit = {
     .heading = "Predict",
     .summary = "fit a sparse model and map its weights",
     .details =
-        "Fits a sparse model to all subjects and writes its weights as a table and an overlay, "
-        "with an optimality certificate: the duality gap, a bound on the distance of the "
-        "objective from its minimum, relative to the empty model.\n\n"
+        "Fits a sparse model to all subjects and writes its weights as "
+        "a table and an overlay, with an optimality certificate "
+        "(duality gap): by how much any other weights could at most "
+        "lower the objective (loss plus penalty), relative to a model "
+        "without features.\n\n"
         "'voxsift check-model' recomputes the certificate by independent code. 'voxsift help "
         "METHOD' states the problem that a method solves.\n\n"
         "Features are standardized implicitly, without a copy; weights are written for features "

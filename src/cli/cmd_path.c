@@ -174,7 +174,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_path = {
     .name = "path",
     .heading = "Predict",
-    .summary = "fit a path of models over lambda, or over iterations",
+    .summary = "fit a series of models (a path) over lambda, or over "
+               "iterations",
     .details =
         "Fits a path of models, from lambda_max, where no feature is selected, down to --lambda "
         "or --lambda-ratio in --nlambda steps of equal ratio, each fit started from the last.\n\n"

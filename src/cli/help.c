@@ -223,6 +223,17 @@ static void print_option(FILE *out, const vxs_option *option, bool chosen)
     print_wrapped(out, 2, name, OPTION_INDENT, words);
 }
 
+/* --loss with the losses that the method takes, if it takes several. */
+static void print_loss(FILE *out, const vxs_param *param, const vxs_method *method)
+{
+    char form[VXS_WORDS_SIZE], losses[VXS_WORDS_SIZE], words[2 * VXS_WORDS_SIZE];
+    if (vxs_method_losses(method, losses, sizeof(losses)) < 2)
+        return;
+    snprintf(words, sizeof(words), "%s (auto, %s; default auto)", param->help, losses);
+    vxs_option_form(param, form, sizeof(form));
+    print_wrapped(out, 2, form + strspn(form, " "), OPTION_INDENT, words);
+}
+
 /* ---- A command ------------------------------------------------------------------------------- */
 
 static void print_head(FILE *out, const vxs_command *command)
@@ -305,7 +316,7 @@ void vxs_help_command(FILE *out, const vxs_command *command, int kind)
             print_wrapped(out, 2, s->name, OPTION_INDENT, s->summary);
     }
     if (command->takes & VXS_TAKES_METHOD)
-        fprintf(out, "\nThe options are those of method '%s'; see --method METHOD --help.\n",
+        fprintf(out, "\nThe options are those of method '%s'; for another add --method METHOD.\n",
                 vxs_methods[kind].name);
     for (int head = 0; head < VXS_HEADS; head++) {
         bool begun = false;
@@ -315,7 +326,10 @@ void vxs_help_command(FILE *out, const vxs_command *command, int kind)
             if (!begun)
                 fprintf(out, "\n%s\n", vxs_head_names[head]);
             begun = true;
-            print_option(out, &options[k], kind >= 0);
+            if (command->takes & VXS_TAKES_METHOD && strcmp(options[k].param->name, "loss") == 0)
+                print_loss(out, options[k].param, &vxs_methods[kind]);
+            else
+                print_option(out, &options[k], kind >= 0);
         }
     }
     print_examples(out, command, command->takes & VXS_TAKES_METHOD ? 1 : 3);

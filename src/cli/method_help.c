@@ -18,9 +18,11 @@ static const page pages[] = {
                                    "Of correlated "
                                    "voxels it selects one, so the map understates the extent of an "
                                    "effect.",
-                           .problem = "Minimize sum of losses + lambda ||w||_1 over weights w of "
-                                      "standardized features; with --ridge X also + X / 2 ||w||^2 "
-                                      "(elastic net).",
+                           .problem =
+                               "Fit the target with a small sum of absolute weights: minimize "
+                               "sum of losses + lambda ||w||_1 (sum of |w_j|) over weights w "
+                               "of standardized features; with --ridge X also + X / 2 ||w||^2 "
+                               "(elastic net).",
                            .example = "voxsift fit t1w --target age --choose-lambda 10 -o age",
                            .result = "weights.nii.gz holds the weights. Weights are multivariate: "
                                      "a voxel without a "
@@ -31,11 +33,13 @@ static const page pages[] = {
                               .use = "effects that extend over voxels",
                               .when = "Use it where an effect extends over neighboring voxels and "
                                       "the map should vary smoothly.",
-                              .problem = "Minimize sum of losses + lambda ||w||_1 + (n X / 2) sum "
-                                         "over neighbors (w_i - w_j)^2 over weights w of "
-                                         "standardized features; n subjects, X from --laplacian.",
+                              .problem =
+                                  "As the lasso, with similar weights of neighbors: minimize sum "
+                                  "of losses + lambda ||w||_1 + (n X / 2) sum over neighbors (w_i"
+                                  " - w_j)^2 over weights w of standardized features; n subjects,"
+                                  " X from --laplacian.",
                               .example = "voxsift fit t1w --target age --method graphnet "
-                                         "--laplacian 1 -o age",
+                                         "--laplacian 1 --choose-lambda 5 -o age",
                               .result = "weights.nii.gz holds smooth weights. The larger "
                                         "--laplacian, the larger and "
                                         "flatter the blobs.",
@@ -45,41 +49,56 @@ static const page pages[] = {
                                  .when = "Use it where whole regions, patches or other groups "
                                          "should be selected or left out, each voxel in them "
                                          "with a weight of its own.",
-                                 .problem = "Minimize sum of losses + lambda sum over groups "
-                                            "root(m_g) ||w_g||_2 over weights w of standardized "
-                                            "features, m_g the size of a group; where groups "
-                                            "overlap, w is the sum of weights of each group "
-                                            "(latent group lasso).",
+                                 .problem =
+                                     "As the lasso, with the length of each group's weight vector "
+                                     "in"
+                                     " place of absolute weights, so that all voxels of a group "
+                                     "have"
+                                     " the weight 0, or none: minimize sum of losses + lambda sum "
+                                     "over groups sqrt(m_g) ||w_g||_2 over weights w of "
+                                     "standardized"
+                                     " features, m_g the number of features of a group. Where "
+                                     "groups"
+                                     " overlap, each has weights of its own, which are added "
+                                     "(latent"
+                                     " group lasso).",
                                  .example = "voxsift fit pet --target diagnosis --method "
-                                            "group-lasso --groups atlas:aal -o regions",
+                                            "group-lasso --groups atlas:schaefer100 "
+                                            "--choose-lambda 5 -o regions",
                                  .result = "selected.tsv lists the groups with the norm of their "
                                            "weights, weights.nii.gz holds the weights. Features "
                                            "in no group have none.",
                                  .cost = "Several times that of the lasso." },
-    [VXS_METHOD_FUSED] = { .map = "flat regions with edges",
+    [VXS_METHOD_FUSED] = { .map = "regions of constant weight",
                            .use = "regions to read and report",
                            .when = "Use it to find regions whose voxels share one weight, with "
                                    "sharp borders.",
-                           .problem = "Minimize sum of losses + lambda sum over neighbors |w_i - "
-                                      "w_j| over weights w of centered features; with --sparsity X "
-                                      "also + lambda X ||w||_1 (total variation, TV-L1).",
+                           .problem =
+                               "Fit the target with few differences of weights between "
+                               "neighbors: minimize sum of losses + lambda sum over neighbors "
+                               "|w_i - w_j| over weights w of centered features; with "
+                               "--sparsity X also + lambda X ||w||_1 (total variation, TV-L1).",
                            .example = "voxsift fit t1w --target age --method fused --graph grid6 "
-                                      "--sparsity 1 -o age",
+                                      "--sparsity 1 --choose-lambda 5 -o age",
                            .result = "weights.nii.gz is constant on each fused region; weights.tsv "
                                      "lists them. "
                                      "Without --sparsity most voxels have a weight.",
-                           .cost =
-                               "On trees that of the lasso; on grids minutes for 100,000 voxels." },
+                           .cost = "On trees as fast as the lasso; on grids minutes for 100,000 "
+                                   "voxels." },
     [VXS_METHOD_SKFS] = { .map = "voxels, without sign",
                           .use = "effects that are not linear",
                           .when = "Use it for classes where the relation of voxel and diagnosis is "
                                   "not linear, such "
                                   "as values that are both too low and too high.",
                           .problem =
-                              "Minimize sum_m max(0, n - sum_j a_j Z_mj) + lambda sum_j a_j + "
-                              "lambda2 sum over neighbors (a_i - a_j)^2 over a >= 0; Z_mj = t_m (H "
-                              "K_j t)_m, K_j the Gaussian kernel of voxel j, H the centering "
-                              "matrix, t the centered classes; lambda2 from --laplacian.",
+                              "Select voxels at which subjects with similar values are of the"
+                              " same class, and neighbors together: minimize sum_m max(0, n -"
+                              " sum_j a_j Z_mj) + lambda sum_j a_j + lambda2 sum over "
+                              "neighbors (a_i - a_j)^2 over weights a >= 0 of voxels; Z_mj = "
+                              "t_m (H K_j t)_m states how well voxel j fits subject m. K_j, "
+                              "the Gaussian kernel, has the similarity of each two of n "
+                              "subjects at voxel j; H is the centering matrix, t the centered"
+                              " classes; lambda2 from --laplacian.",
                           .example = "voxsift fit lesion --target sex --method skfs --lambda-ratio "
                                      "0.3 -o kernels",
                           .result = "weights.nii.gz holds weights of kernels, which are never "
@@ -91,8 +110,10 @@ static const page pages[] = {
                           .when = "Use it for classes where relations are not linear and redundant "
                                   "voxels should "
                                   "be dropped.",
-                          .problem = "Minimize 1/2 ||t t' - sum_j a_j H K_j H||_F^2 + lambda sum_j "
-                                     "a_j over a >= 0; K_j the Gaussian kernel of voxel j, H the "
+                          .problem = "Explain by few voxels which subjects are of the same class: "
+                                     "minimize 1/2 ||t t' - sum_j a_j H K_j H||_F^2 + lambda sum_j "
+                                     "a_j over weights a >= 0 of voxels; K_j, the Gaussian kernel, "
+                                     "has the similarity of each two subjects at voxel j; H is the "
                                      "centering matrix, t the centered classes.",
                           .example = "voxsift fit lesion --target sex --method hsic-lasso "
                                      "--lambda-ratio 0.3 -o h",
@@ -105,10 +126,12 @@ static const page pages[] = {
                          .when = "Use it for classes where a given number of voxels, atlas regions "
                                  "(--groups) or "
                                  "pairs (--feature-map poly2) should be selected.",
-                         .problem = "Minimize 1/2 |w|_B^2 + C sum of losses over weights w of "
-                                    "standardized features; |w|_B is the k-support norm, k = B "
-                                    "from --per-iteration: the Euclidean norm of up to B "
-                                    "candidates, the l1 norm for B = 1.",
+                         .problem = "In each iteration, add the B candidates (voxels, groups or "
+                                    "pairs) that improve the model most, and fit all weights again."
+                                    " The problem: minimize 1/2 |w|_B^2 + C sum of losses over "
+                                    "weights w of standardized features; |w|_B is the k-support "
+                                    "norm with k = B from --per-iteration: the Euclidean norm for "
+                                    "up to B candidates, the l1 norm for B = 1.",
                          .example = "voxsift fit pet --target diagnosis --method fgm --groups "
                                     "atlas:schaefer100 "
                                     "--by-size --per-iteration 2 --nselect 5 -o regions",
@@ -175,23 +198,23 @@ static void print_row(FILE *out, const vxs_param *param)
     vxs_help_item(out, form + strspn(form, " "), COLUMN, words);
 }
 
-/* Prints the losses of a method that takes several. */
-static void print_losses(FILE *out, const vxs_method *method)
+size_t vxs_method_losses(const vxs_method *method, char *words, size_t size)
 {
-    char words[VXS_WORDS_SIZE] = "";
     size_t count = 0, used = 0;
+    *words = '\0';
     for (const vxs_loss_kind *const *loss = vxs_loss_kinds; *loss; loss++)
-        if (vxs_method_takes_loss(method, *loss) && used < sizeof(words))
-            used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
-                                     count++ > 0 ? ", " : "", (*loss)->name);
-    if (count > 1)
-        vxs_help_item(out, "--loss LOSS", COLUMN, words);
+        if (vxs_method_takes_loss(method, *loss) && used < size)
+            used += (size_t)snprintf(words + used, size - used, "%s%s", count++ > 0 ? ", " : "",
+                                     (*loss)->name);
+    return count;
 }
 
 static void print_options(FILE *out, const vxs_method *method)
 {
+    char losses[VXS_WORDS_SIZE];
     fputs("\nOptions\n", out);
-    print_losses(out, method);
+    if (vxs_method_losses(method, losses, sizeof(losses)) > 1)
+        vxs_help_item(out, "--loss LOSS", COLUMN, losses);
     for (const vxs_param *o = vxs_task_params; o->name; o++)
         if (vxs_is_option_of_method(method, o->name))
             print_row(out, o);

@@ -26,7 +26,8 @@ const vxs_param vxs_cv_params[] = {
       .choices = folds_words,
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
-      .help = "outer folds; group: leave one --group out; default 5, or as many as groups",
+      .help = "number of outer folds, or group: leave one --group out; "
+              "default 5, or the number of groups if smaller",
       .more = "Folds are stratified by class or score." },
     VXS_WHOLE_ROW("repeats", "N", AT(repeats), 1, 1, 1000,
                   "repetitions of the cross-validation with other folds",
@@ -43,8 +44,8 @@ const vxs_param vxs_cv_params[] = {
                  .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
-                  "inner folds that choose lambda, --iterations or --nselect; 0: use the given "
-                  "value; default 5",
+                  "inner folds that choose lambda, --iterations or --nselect; 0: "
+                  "none, their given values are used; default 5",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),
     VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,
@@ -54,7 +55,8 @@ const vxs_param vxs_cv_params[] = {
                            "1se takes the largest --laplacian, then the largest lambda (fewest "
                            "iterations) within one standard error over inner folds."),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
-                 "univariate feature selection in each training fold: ttest:P or variance:FRACTION",
+                 "select features in each training fold first: ttest:P keeps "
+                 "those with p < P, variance:FRACTION those that vary most",
                  .head = VXS_HEAD_MODEL,
                  .more = "ttest:0.05 keeps features whose correlation with the target has p < "
                          "0.05; variance:0.5 keeps the half with the largest variance."),

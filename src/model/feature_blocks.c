@@ -112,7 +112,8 @@ vxs_status vxs_prepare_groups(const vxs_context *context, vxs_task *t, size_t ou
     (void)output;
     const vxs_feature_map none = { .kind = VXS_FEATURE_MAP_NONE };
     if (!settings->blocks.groups)
-        return vxs_fail(err, VXS_MISUSE, "method '%s' needs '--groups GROUPS', such as atlas:aal",
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' needs '--groups GROUPS', such as atlas:schaefer100",
                         vxs_task_method(t)->name);
     vxs_status status = prepare(context, t, settings, &none, !settings->blocks.equal, err);
     if (status)

@@ -43,16 +43,16 @@ const vxs_param vxs_task_params[] = {
                          "need not be whole; 0 leaves a subject out. Class weights enter the loss "
                          "alone."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
-                   "weight classes by inverse frequency", .head = VXS_HEAD_DATA,
+                   "balance classes; auto: if sizes differ by 50 %", .head = VXS_HEAD_DATA,
                    .more = "auto: balanced if the largest class (sum of --subject-weights) "
                            "exceeds the smallest by more than 50 %, else none."),
-    VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "columns to adjust for, such as age,sex,site",
+    VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "covariates: age,sex,site; see --confounds-as",
                  .head = VXS_HEAD_COVARIATES, .usual = true),
     VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
                    "covariate: in the model, unpenalized; regress: regressed out of every voxel",
                    .head = VXS_HEAD_COVARIATES),
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
-                 "regress on these subjects, such as controls", .head = VXS_HEAD_COVARIATES),
+                 "subjects to estimate regress from: controls", .head = VXS_HEAD_COVARIATES),
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
@@ -62,14 +62,15 @@ const vxs_param vxs_task_params[] = {
                            "fused, fgm). auto: squared for a column of numbers, logistic for text "
                            "or two values, squared-hinge for fgm."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
-                 "residual beyond which --loss huber is linear; 0: 1.345 robust SD",
+                 "residual beyond which --loss huber is linear; default (0): 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,
-                 .more = "In units of the target; robust: 1.4826 times the median absolute "
-                         "deviation of the training subjects' target."),
+                 .more =
+                     "In units of the target, whose robust SD is 1.4826 times the median absolute "
+                     "deviation in training subjects."),
     VXS_TEXT_ROW(
         "graph", "GRAPH", AT(graph),
-        "neighbors: tree, grid6, grid18, grid26, regions, chain, correlation:E, precision:E or a "
-        "table",
+        "neighbors: tree (default of fused), grid6 (of graphnet and skfs), grid18, grid26, "
+        "regions, chain, correlation:E, precision:E or a table",
         .head = VXS_HEAD_MODEL,
         .more = "tree (default of fused): the minimum spanning tree of voxels that share a face, "
                 "or of all pairs of other features, with edge lengths 1 - |correlation|. grid6, "
@@ -80,17 +81,16 @@ const vxs_param vxs_task_params[] = {
                 "perhaps weight. Graphs that depend on the data are estimated in each training "
                 "fold. For fused, components are linked where they are nearest."),
     VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
-                 "factors of features in the penalty: a table, image or array",
+                 "penalize each feature by a factor of its own, from a table, image or array",
                  .head = VXS_HEAD_MODEL,
                  .more = "A table has the columns feature and penalty; features that it does not "
                          "name have 1. A feature is divided by its factor c: its l1 penalty is "
                          "multiplied by c, its ridge by c^2."),
     VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
-                   "center features, or scale them too", .head = VXS_HEAD_MODEL,
-                   .more =
-                       "center: mean 0; unit: mean 0 and standard deviation 1 (divisor n). auto: "
-                       "unit, but center for fused. Penalties are on weights of standardized "
-                       "features; weights are written for features as they are."),
+                   "unit: mean 0 and SD 1; center: mean 0; none; auto: center for fused, else unit",
+                   .head = VXS_HEAD_MODEL,
+                   .more = "SD has divisor n. Penalties are on weights of standardized features; "
+                           "weights are written for features as they are."),
     VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),
     { .name = NULL },
 };

@@ -36,8 +36,8 @@ const vxs_method vxs_methods[] = {
                                  .standardize = VXS_STANDARDIZE_UNIT,
                                  .kind = &vxs_group_lasso_kind },
     [VXS_METHOD_FUSED] = { .name = "fused",
-                           .summary = "few fused regions of equal weight along the edges of a "
-                                      "graph (total variation)",
+                           .summary = "regions of neighboring voxels with one weight per region "
+                                      "(fused lasso, total variation)",
                            .source = "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. "
                                      "Sparsity and smoothness via the fused lasso. JRSS B 67, 2005",
                            .params = vxs_fused_params,

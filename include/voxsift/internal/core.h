@@ -316,10 +316,11 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);
 #define VXS_ONLY_HELP                                                                              \
-    "keep subjects with group=AD,CN, age>60; repeatable",                                          \
+    "keep subjects where EXPR holds, such as group=AD,CN",                                         \
         .head = VXS_HEAD_DATA, .usual = true,                                                      \
-        .more = "Also site!=B, and mmse= (no value). All must hold."
-#define VXS_EXCLUDE_HELP "leave out subjects with EXPR; repeatable", .head = VXS_HEAD_DATA
+        .more = "group=AD,CN: AD or CN. Also age>60, site!=B, and mmse= (no value). May be "       \
+                "repeated; all must hold."
+#define VXS_EXCLUDE_HELP "leave out subjects where EXPR holds; repeatable", .head = VXS_HEAD_DATA
 void vxs_row_filter_release(vxs_row_filter *filter);
 /* "--only group=AD leaves 20, --exclude age>60 leaves 7" */
 #define VXS_FILTER_TEXT 768

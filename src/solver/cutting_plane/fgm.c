@@ -6,7 +6,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 #define COMMON_ROWS                                                                                \
     VXS_TEXT_ROW("nselect", "LIST", VXS_AT(path.numbers),                                          \
-                 "how many to select; a list: chosen by folds", .head = VXS_HEAD_HYPER,            \
+                 "number to select; of a list (5,10,20) folds choose", .head = VXS_HEAD_HYPER,     \
                  .usual = true,                                                                    \
                  .more = "Features, or groups or pairs. Fewer are selected where they already "    \
                          "reach --tol. A path has a point "                                        \
@@ -15,8 +15,8 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                       "how many to add in each iteration", .head = VXS_HEAD_HYPER, .usual = true), \
         VXS_WHOLE_ROW("iterations", "N", VXS_AT(path.iterations), 10, 1, 100000,                   \
                       "most iterations, without --nselect", .head = VXS_HEAD_HYPER),               \
-        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12, "weight of the summed loss",   \
-                     .head = VXS_HEAD_HYPER,                                                       \
+        VXS_REAL_ROW("C", "X", VXS_AT(blocks.cost), 10, 1e-9, 1e12,                                \
+                     "weight of the loss; larger fits closer", .head = VXS_HEAD_HYPER,             \
                      .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training " \
                              "subjects more closely."),                                            \
         VXS_TOL_ROW,                                                                               \
@@ -27,7 +27,8 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
         VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size), "scale features by 1 / sqrt(group size)",  \
                      .head = VXS_HEAD_MODEL),                                                      \
         VXS_CHOICE_ROW("feature-map", "MAP", VXS_AT(blocks.map), 0, maps,                          \
-                       "kernel expansion of features", .head = VXS_HEAD_MODEL,                     \
+                       "none; poly2: with products of pairs; gauss, hik: curves of each feature",  \
+                       .head = VXS_HEAD_MODEL,                                                     \
                        .more =                                                                     \
                            "poly2: features, their squares, and products of all pairs; gauss: "    \
                            "11 Fourier features each; hik: 100 indicator features each. Only "     \
@@ -49,7 +50,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
 
 const vxs_param vxs_fgm_params[] = {
     COMMON_ROWS,
-    REFIT_ROW(0, "C of a refit on the selected; 0: no refit"),
+    REFIT_ROW(0, "C of a refit without the selecting penalty; 0: none"),
     SUBPROBLEM_ROW,
     { .name = NULL },
 };

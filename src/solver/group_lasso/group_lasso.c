@@ -54,8 +54,8 @@ typedef struct {
 const vxs_param vxs_group_lasso_params[] = {
     VXS_GROUPS_ROW,
     VXS_FLAG_ROW("equal-groups", VXS_AT(blocks.equal),
-                 "the same penalty for groups of all sizes; default: times the square root of the "
-                 "size",
+                 "penalize groups of all sizes equally; default: in proportion "
+                 "to the square root of the size",
                  .head = VXS_HEAD_HYPER),
     VXS_LAMBDA_ROWS,
     { .name = NULL },

@@ -31,8 +31,8 @@ static const char *const solvers[] = { "interior-point", "dual-averaging", NULL 
 const vxs_param vxs_skfs_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_TEXT_ROW("laplacian", "LIST", VXS_AT(path.laplacians),
-                 "weight of squared differences between neighbors; a list to choose among by "
-                 "folds; default 1",
+                 "smoothness: weight of squared differences between neighbors; "
+                 "of a list such as 0.1,1,10 folds choose; default 1",
                  .head = VXS_HEAD_HYPER, .usual = true,
                  .more = "lambda2 = X lambda_max^2 / (n sum u), u the weights of subjects."),
     VXS_KERNEL_WIDTH_ROW,
