@@ -33,11 +33,16 @@ static size_t start_of(const vxs_matrix *m, size_t j)
     return m->starts ? m->starts[j] : j * m->n;
 }
 
+static size_t subject_of(const vxs_matrix *m, size_t k)
+{
+    return m->rows ? (size_t)m->rows[k] : k % m->n;
+}
+
 static void count_nonfinite(vxs_build *build, const vxs_matrix *m)
 {
     for (size_t k = 0; k < start_of(m, m->p); k++)
         if (!isfinite(m->values[k]))
-            build->subjects[m->rows ? (size_t)m->rows[k] : k % m->n].nonfinite++;
+            build->subjects[subject_of(m, k)].nonfinite++;
 }
 
 /* Handles missing values: zero replaces them, drop removes the feature, error refuses the subject.
@@ -67,6 +72,44 @@ static void drop_features(vxs_matrix *m)
     m->p = kept;
 }
 
+#define NAMED 3 /* missing values that a warning names */
+
+/* Zero replaces what is missing in subjects that stay; a warning says where. */
+static vxs_status clear_missing(const vxs_build *build, vxs_matrix *m, vxs_error *err)
+{
+    size_t zeros = 0, columns = 0, subjects = 0;
+    bool *has = vxs_alloc(m->n, sizeof(*has), err);
+    char where[400] = "", number[32];
+    if (!has)
+        return VXS_FAILED;
+    for (size_t j = 0; j < m->p; j++) {
+        size_t before = zeros;
+        for (size_t k = start_of(m, j); k < start_of(m, j + 1); k++) {
+            size_t i = subject_of(m, k), used = strlen(where);
+            if (isfinite(m->values[k]))
+                continue;
+            m->values[k] = 0;
+            if (build->subjects[i].reason)
+                continue;
+            snprintf(number, sizeof(number), "x%zu", j);
+            if (zeros++ < NAMED)
+                snprintf(where + used, sizeof(where) - used, "%s'%.60s/%.60s'", used ? ", " : "",
+                         build->subjects[i].id, m->names ? m->names[j] : number);
+            subjects += !has[i];
+            has[i] = true;
+        }
+        columns += zeros > before;
+    }
+    free(has);
+    if (zeros > 0)
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "0 replaces %zu value%s that %s missing or beyond float32, in %zu subject%s and "
+                "%zu feature%s: %s%s",
+                zeros, vxs_plural(zeros), zeros == 1 ? "is" : "are", subjects, vxs_plural(subjects),
+                columns, vxs_plural(columns), where, zeros > NAMED ? ", ..." : "");
+    return VXS_OK;
+}
+
 static vxs_status handle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
     size_t before = m->p;
@@ -85,16 +128,7 @@ static vxs_status handle_missing(vxs_build *build, vxs_matrix *m, vxs_error *err
         if (m->p == 0)
             return vxs_fail(err, VXS_BAD_DATA, "no feature has a value for every subject");
     }
-    size_t zeros = 0;
-    for (size_t k = 0; k < start_of(m, m->p); k++) {
-        zeros += !isfinite(m->values[k]);
-        m->values[k] = isfinite(m->values[k]) ? m->values[k] : 0;
-    }
-    if (zeros > 0)
-        vxs_log(build->context, VXS_LOG_WARNING,
-                "0 replaces %zu value%s that %s missing or beyond float32", zeros,
-                vxs_plural(zeros), zeros == 1 ? "is" : "are");
-    return VXS_OK;
+    return clear_missing(build, m, err);
 }
 
 /* ---- --feature-table ------------------------------------------------------------------------- */
