@@ -41,10 +41,13 @@ static vxs_status read_edge(const edges *t, size_t row, vxs_graph *g, vxs_error 
 
 static vxs_status read_rows(edges *t, vxs_graph *g, vxs_error *err)
 {
-    size_t count = vxs_table_rows(t->table);
+    size_t count = vxs_table_rows(t->table), p = t->names->cohort->p;
     vxs_status status = find_columns(t, err);
+    if (!status && count == 0 && p > 1)
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no edges between the %zu features",
+                          t->names->path, p);
     if (!status)
-        status = vxs_graph_new(t->names->cohort->p, count, g, err);
+        status = vxs_graph_new(p, count, g, err);
     for (size_t row = 0; row < count && !status; row++)
         status = read_edge(t, row, g, err);
     return status;

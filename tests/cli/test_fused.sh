@@ -37,7 +37,10 @@ fused 2 "option '--sparsity' expects a number between 0 and 1000000, not '-1'" -
 printf 'from\ttwo\nroi 1\troi 2\n' > edges.tsv
 fused 65 "'edges.tsv' has no column 'to'" --graph edges.tsv
 edges
-fused 65 "the graph has no edges" --graph edges.tsv
+for sparsity in 0 1; do
+    fused 65 "'edges.tsv' has no edges between the 25 features" --graph edges.tsv --sparsity $sparsity
+done
+refuses 65 "'edges.tsv' has no edges between the 25 features" voxsift fit f --target score --method graphnet -o x --graph edges.tsv
 edges "roi 1	roi 2	1"
 refuses 65 "the mean weights of 24 connected components of the graph are not penalized, and 20 subjects do not identify them" \
     voxsift fit small --target score --method fused -o x --graph edges.tsv
