@@ -11,7 +11,10 @@
 
 typedef struct {
     vxs_prepared head;
-    vxs_blocks *blocks; /* feature blocks of the design */
+    vxs_blocks *blocks;  /* feature blocks of the design */
+    vxs_feature_map map; /* and what they were made of */
+    char *groups;
+    bool by_size;
     vxs_budget budget;
     vxs_grouped grouped;
 } blocks;
@@ -20,6 +23,7 @@ static void release_blocks(vxs_prepared *prepared)
 {
     blocks *b = (blocks *)prepared;
     vxs_blocks_free(b->blocks);
+    free(b->groups);
     free(b);
 }
 
@@ -54,6 +58,21 @@ static vxs_status make_blocks(const vxs_context *context, vxs_task *t,
                   : vxs_blocks_of_groups(context, t->design, &t->groups, by_size, made, err);
 }
 
+/* Problems and solvers made before point to the blocks, so they stay. */
+static vxs_status check_same(const blocks *b, const vxs_method_settings *settings,
+                             const vxs_feature_map *map, bool by_size, vxs_error *err)
+{
+    const char *groups = settings->blocks.groups;
+    bool same = map->kind == b->map.kind && map->gamma == b->map.gamma &&
+                map->coef0 == b->map.coef0 && map->bandwidth == b->map.bandwidth &&
+                !groups == !b->groups && (!groups || strcmp(groups, b->groups) == 0) &&
+                by_size == b->by_size;
+    return same ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "the task has feature blocks of another map or other groups; other "
+                           "ones need a task of their own");
+}
+
 /* Feature blocks are made once a design. */
 static vxs_status prepare(const vxs_context *context, vxs_task *t,
                           const vxs_method_settings *settings, const vxs_feature_map *map,
@@ -61,13 +80,19 @@ static vxs_status prepare(const vxs_context *context, vxs_task *t,
 {
     blocks *b = (blocks *)t->prepared;
     if (b)
-        return VXS_OK;
+        return check_same(b, settings, map, by_size, err);
     b = vxs_alloc(1, sizeof(*b), err);
     if (!b)
         return VXS_FAILED;
     b->head.release = release_blocks;
+    b->map = *map;
+    b->by_size = by_size;
     t->prepared = &b->head;
-    vxs_status status = make_blocks(context, t, settings, map, by_size, &b->blocks, err);
+    if (settings->blocks.groups)
+        b->groups = vxs_format(err, "%s", settings->blocks.groups);
+    vxs_status status = settings->blocks.groups && !b->groups ? VXS_FAILED : VXS_OK;
+    if (!status)
+        status = make_blocks(context, t, settings, map, by_size, &b->blocks, err);
     if (status)
         vxs_task_unprepare(t);
     return status;

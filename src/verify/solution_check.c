@@ -57,6 +57,8 @@ vxs_status vxs_solution_check(const vxs_problem *q, const vxs_solution *s, vxs_e
     if (!(lambda > 0 && lambda <= VXS_LARGEST))
         return vxs_fail(err, VXS_MISUSE, "lambda must be a finite number above 0, not %g", lambda);
     vxs_status status = check_index(s->index, s->weight, s->count, all, err);
+    if (!status && vxs_as_grouped(q->penalty))
+        status = check_selected(q, s, err);
     if (!status && s->bound)
         status = check_index(s->bound->index, s->bound->weight, s->bound->count, all, err);
     return status;

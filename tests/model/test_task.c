@@ -17,10 +17,10 @@ static void set_up(void)
     snprintf(where, sizeof(where), "%s/cohort", place);
     FILE *x = fopen(features, "w"), *p = fopen(people, "w");
     fputs("participant_id\ta\tb\tc\n", x);
-    fputs("participant_id\tscore\n", p);
+    fputs("participant_id\tscore\tdx\n", p);
     for (int i = 0; i < 12; i++) {
         fprintf(x, "s%d\t%d\t%d\t%d\n", i, i * 7 % 5, i * 3 % 4, i * i % 7);
-        fprintf(p, "s%d\t%g\n", i, 2.5 * (i * 7 % 5) + i % 2);
+        fprintf(p, "s%d\t%g\t%d\n", i, 2.5 * (i * 7 % 5) + i % 2, i % 2);
     }
     cr_assert(fclose(x) == 0 && fclose(p) == 0);
     vxs_cohort_settings settings = { .features = features,
@@ -243,5 +243,25 @@ Test(task, models_that_are_none)
             NULL_IS("cohort"));
     vxs_model_release(NULL);
     vxs_model_release(&model);
+    vxs_task_release(&task);
+}
+
+/* A problem points to the blocks of its task, which are those of one map. */
+Test(task, blocks_of_another_map)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_task task;
+    vxs_problem problem;
+    vxs_task_settings settings = usual();
+    vxs_method_settings method = usual_method();
+    settings.target = "dx";
+    settings.method = VXS_METHOD_FGM;
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    vxs_params_defaults(vxs_methods[VXS_METHOD_FGM].params, &method);
+    WORKS(vxs_task_problem(NULL, &task, 0, &method, &problem, &err), err);
+    WORKS(vxs_task_problem(NULL, &task, 0, &method, &problem, &err), err);
+    method.blocks.map = VXS_FEATURE_MAP_POLY2;
+    REFUSES(vxs_task_problem(NULL, &task, 0, &method, &problem, &err), err, VXS_MISUSE,
+            "the task has feature blocks of another map or other groups");
     vxs_task_release(&task);
 }

@@ -352,6 +352,15 @@ Test(group_lasso, the_checker_notices_other_weights)
     s.selected->weight[0] *= 1.5;
     WORKS(vxs_check_solution(&e.problem, &s, &found, &err), err);
     cr_assert(!found.converged);
+    void **const parts[] = { (void **)&s.selected->start, (void **)&s.selected->block,
+                             (void **)&s.selected->weight };
+    for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+        void *part = *parts[k];
+        *parts[k] = NULL;
+        REFUSES(vxs_check_solution(&e.problem, &s, &found, &err), err, VXS_MISUSE,
+                "blocks without weights");
+        *parts[k] = part;
+    }
     vxs_solution_release(&s);
     vxs_solver_free(solver);
     release_whole(&e);
