@@ -83,6 +83,7 @@ typedef struct {
     vxs_groups groups;  /* of features; made on demand */
     bool groups_shared; /* groups belong to the unrestricted task, which must stay */
     vxs_design *design;
+    int *untold; /* 1 until it was said that class weights are balanced; NULL: they are not */
     struct vxs_prepared *prepared;    /* further data of the method's problem, or NULL */
     struct vxs_scan_batcher *batcher; /* batches the scans of several solvers, or NULL */
     double *y, *u;                    /* target and loss weights of one output */

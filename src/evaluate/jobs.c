@@ -186,9 +186,12 @@ static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **so
     vxs_solver_free(*solver);
     *solver = NULL;
     vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
-    return status ? status
-                  : vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, &method,
-                                   solver, err);
+    if (!status)
+        status =
+            vxs_solver_new(&r->context, vxs_task_method(r->whole), &problem, &method, solver, err);
+    if (!status)
+        vxs_task_tell_weights(r->common->context, r->whole);
+    return status;
 }
 
 static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)

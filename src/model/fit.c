@@ -157,8 +157,11 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
     vxs_status status = vxs_default_laplacian(t, &own, err);
     if (!status)
         status = vxs_task_problem(context, t, number, &own, &problem, err);
-    return status ? status
-                  : vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
+    if (!status)
+        status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
+    if (!status)
+        vxs_task_tell_weights(context, t);
+    return status;
 }
 
 /* Splits a joint solution into its classes. */

@@ -23,14 +23,17 @@ VXS_MUST_CHECK vxs_status vxs_check_trainable(const vxs_task *task, const size_t
 VXS_MUST_CHECK vxs_status vxs_task_check_classes(const vxs_task *task, vxs_error *err);
 /* Fails with the reason why no feature can enter the model. */
 vxs_status vxs_fail_no_usable_feature(const vxs_task *task, vxs_error *err);
-/* Releases graph, penalty terms and groups, unless they are shared with another task. */
+/* Releases graph, penalty terms and what was not told, and groups that no other task shares. */
 void vxs_task_release_structure(vxs_task *task);
 /* Design over all features of a cohort, unscaled. */
 VXS_MUST_CHECK vxs_status vxs_cohort_design(const vxs_cohort *cohort, int threads,
                                             vxs_design **base, vxs_error *err);
 /* Class weights "auto": balanced if the subject weights of one class sum to more than 1.5 times
  * those of another. */
-void vxs_task_settle_weights(const vxs_context *context, vxs_task *task);
+VXS_MUST_CHECK vxs_status vxs_task_settle_weights(vxs_task *task, vxs_error *err);
+/* Says once, in any thread, that they are balanced: when a first solver has begun, so that nothing
+ * is refused any more. */
+void vxs_task_tell_weights(const vxs_context *context, const vxs_task *task);
 /* Balances the loss weights u: each value of y gets the same total weight, and the sum of u stays.
  */
 void vxs_balance_weights(const double *y, double *u, size_t n);

@@ -50,7 +50,7 @@ vxs_status vxs_task_allocate_output(vxs_task *t, vxs_error *err)
     return t->y && t->u ? VXS_OK : VXS_FAILED;
 }
 
-void vxs_task_settle_weights(const vxs_context *context, vxs_task *t)
+vxs_status vxs_task_settle_weights(vxs_task *t, vxs_error *err)
 {
     double least = INFINITY, most = 0; /* a weight of 2 counts a subject twice */
     for (size_t k = 0; k < t->class_count; k++) {
@@ -62,9 +62,17 @@ void vxs_task_settle_weights(const vxs_context *context, vxs_task *t)
     }
     bool unbalanced = t->class_count > 0 && 2 * most > 3 * least;
     if (t->settings.class_weights != VXS_CLASS_WEIGHTS_AUTO)
-        return;
+        return VXS_OK;
     t->settings.class_weights = unbalanced ? VXS_CLASS_WEIGHTS_BALANCED : VXS_CLASS_WEIGHTS_NONE;
-    if (unbalanced)
+    t->untold = unbalanced ? vxs_alloc(1, sizeof(*t->untold), err) : NULL;
+    if (t->untold)
+        *t->untold = 1;
+    return unbalanced && !t->untold ? VXS_FAILED : VXS_OK;
+}
+
+void vxs_task_tell_weights(const vxs_context *context, const vxs_task *t)
+{
+    if (t->untold && __atomic_exchange_n(t->untold, 0, __ATOMIC_RELAXED))
         vxs_log(context, VXS_LOG_INFO,
                 "classes differ in size: class weights are balanced (--class-weights none: they "
                 "are not)");

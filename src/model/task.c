@@ -592,7 +592,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     if (!status && m.selected[0])
         vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
     if (!status)
-        vxs_task_settle_weights(context, task);
+        status = vxs_task_settle_weights(task, err);
     vxs_covariates_release(&m.covariates);
     if (status)
         vxs_task_release(task);

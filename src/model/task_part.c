@@ -66,6 +66,8 @@ void vxs_task_release_structure(vxs_task *t)
     vxs_analysis_release(&t->terms);
     if (!t->groups_shared)
         vxs_groups_release(&t->groups);
+    free(t->untold);
+    t->untold = NULL;
 }
 
 vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,

@@ -66,6 +66,12 @@ awk -F '\t' 'BEGIN { print "from\tto" } NR == FNR { name[$2] = $1; next } { prin
 run voxsift fit r --target dx --method skfs --lambda-ratio 0.4 --laplacian 2 --graph touching.tsv -o rt --json -q
 same "as numpy finds them" "$(grep -o '"primal": [0-9.]*' rm/model.json)" "$(grep -o '"primal": [0-9.]*' rt/model.json)"
 
+# of classes that differ in size something is said once a run is made, not before it is refused
+for command in fit "cv --folds 3"; do
+    refuses 2 "'--bandwidth' expects a number above 0, or median, not 'wide'" \
+        voxsift $command c --target dx --method skfs -o x --bandwidth wide
+done
+
 # files of a model that were tampered with
 broken() { # PART SCRIPT
     rm -rf t && cp -r m t && "$PYTHON" -c "
