@@ -16,7 +16,8 @@ static const vxs_example examples[] = {
     { NULL, NULL },
 };
 
-static void print_agreement(FILE *out, const vxs_task *task, const vxs_stability *r)
+static void print_agreement(FILE *out, const vxs_task *task, const vxs_method_settings *method,
+                            const vxs_stability *r)
 {
     char dice[VXS_REAL_TEXT], nogueira[VXS_REAL_TEXT];
     if (r->mean_selected > 0 && isnan(r->nogueira))
@@ -34,18 +35,27 @@ static void print_agreement(FILE *out, const vxs_task *task, const vxs_stability
                 "  no half selected any: the first fused region on its path has more than %zu "
                 "features; --select-features allows larger ones\n",
                 r->features);
+    else if (method->blocks.groups && !r->groups)
+        fprintf(out,
+                "  no half selected any: the first group on its path has more than %zu features; "
+                "--select-features allows larger ones\n",
+                r->features);
     else
         fprintf(out, "  no half selected any\n");
 }
 
-static void print_words(const vxs_call *call, const vxs_task *task, const vxs_stability *r)
+static void print_words(const vxs_call *call, const vxs_task *task,
+                        const vxs_method_settings *method, const vxs_stability *r)
 {
     FILE *out = call->out;
     const char *dir = call->shared->out, *kind = vxs_feature_words(task->cohort->kind);
+    const char *counted = r->groups ? "groups" : kind;
+    bool fewer = !r->groups && r->candidates < task->cohort->p;
     char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT];
-    fprintf(out, "Stability selection for '%s', %s: at most %zu of %zu %s in each of %zu halves\n",
-            task->settings.target, vxs_subjects_text(task, subjects), r->features, task->cohort->p,
-            kind, r->halves);
+    fprintf(out,
+            "Stability selection for '%s', %s: at most %zu of %zu %s%s in each of %zu halves\n",
+            task->settings.target, vxs_subjects_text(task, subjects), r->features, r->candidates,
+            counted, fewer ? " that can be selected" : "", r->halves);
     vxs_print_positive(out, task);
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)
@@ -60,8 +70,8 @@ static void print_words(const vxs_call *call, const vxs_task *task, const vxs_st
     fprintf(out,
             "  expected number of falsely selected %s: at most %s (Shah & Samworth 2013; "
             "Meinshausen & Buehlmann 2010)\n",
-            kind, vxs_short_text(r->error_bound, number));
-    print_agreement(out, task, r);
+            counted, vxs_short_text(r->error_bound, number));
+    print_agreement(out, task, method, r);
     fprintf(out, "  %s/frequencies.tsv  selection frequency of each feature\n", dir);
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,
@@ -87,7 +97,7 @@ vxs_status vxs_report_stability(const vxs_call *call, const vxs_task *task,
         vxs_stability_json(&w, task, r);
         vxs_close_json(call, &w);
     } else if (!status) {
-        print_words(call, task, r);
+        print_words(call, task, method, r);
     }
     if (!status && !r->converged)
         status = vxs_fail(
@@ -129,6 +139,9 @@ const vxs_command vxs_cmd_stability = {
         "one half. On each half the path is followed from lambda_max down until as many features "
         "are selected as the bound allows (--wrong) or --select-features says (fgm and mslr: by "
         "iterations).\n\n"
+        "Features that do not vary are not counted, nor with --groups those in no group. Of groups "
+        "that do not overlap, such as regions of an atlas, groups are counted: the bound is on the "
+        "number of falsely selected groups.\n\n"
         "A falsely selected feature is one that a half selects no more often than by chance. The "
         "bound is the smaller of that of Shah and Samworth (2013) for complementary pairs, which "
         "assumes unimodal selection frequencies, and that of Meinshausen and Buehlmann (2010), "

@@ -31,6 +31,14 @@ vxs_cv_settings vxs_cv_reopened(const vxs_cv_settings *settings);
 /* Replaces an open number of inner folds by what the groups allow. */
 VXS_MUST_CHECK vxs_status vxs_inner_settle(const vxs_context *context, const vxs_folds *folds,
                                            vxs_cv_settings *settings, vxs_error *err);
+/* candidates.c: what the halves of stability select from. */
+typedef struct {
+    size_t count; /* features that vary (and are in a group), or groups in which one does */
+    bool groups;  /* the method selects groups as a whole, and these do not overlap */
+} vxs_candidates;
+VXS_MUST_CHECK vxs_status vxs_candidates_count(const vxs_task *task,
+                                               const vxs_method_settings *method,
+                                               vxs_candidates *candidates, vxs_error *err);
 /* stability.c: the bound on how many of the stable features are wrong. */
 double vxs_stability_bound(double threshold, double pairs, double q, double p);
 /* folds.c: each subject's fold; groups stay together. */
@@ -54,11 +62,12 @@ typedef struct vxs_job {
     /* Whether a path may end after its first `count` values; NULL: never. */
     bool (*is_done)(void *judge, const struct vxs_job *job, size_t count);
     void *judge;
-    bool keep;      /* the last fit and its pattern */
-    size_t limit;   /* stop before more features than that have had a weight; 0: go on */
-    bool *selected; /* outputs x p: those that had one; with a limit */
-    double *scores; /* outputs x points x test */
-    double *sizes;  /* points: features with a weight, mean over outputs */
+    bool keep;         /* the last fit and its pattern */
+    size_t limit;      /* stop before more features than that have had a weight; 0: go on */
+    bool limit_groups; /* more groups than that */
+    bool *selected;    /* outputs x p: those that had one; with a limit */
+    double *scores;    /* outputs x points x test */
+    double *sizes;     /* points: features with a weight, mean over outputs */
     vxs_solution *fits;
     double *pattern;
     double passes, seconds;

@@ -19,6 +19,7 @@ typedef struct {
     vxs_job *job;
     vxs_task part;
     double *columns; /* covariate_count x test_count: unpenalized ones of the test subjects */
+    bool *groups;    /* outputs x groups: those selected; with a limit of groups */
 } runner;
 
 void vxs_job_release(vxs_job *job, size_t outputs)
@@ -99,17 +100,33 @@ static vxs_path_point point_of(const runner *r, const vxs_solver *solver, double
     return (vxs_path_point){ by, empty ? 1 : value };
 }
 
-/* Adds the fit's features to those that were selected, unless that would be too many. */
+/* Adds members of a set to those that were selected, unless that would be too many; returns how
+ * many there are or would be. */
+static size_t add_selected(bool *selected, size_t size, const size_t *set, size_t count,
+                           size_t limit)
+{
+    size_t sum = vxs_count_selected(selected, size);
+    for (size_t k = 0; k < count; k++)
+        sum += !selected[set[k]];
+    for (size_t k = 0; k < count && sum <= limit; k++)
+        selected[set[k]] = true;
+    return sum;
+}
+
+/* Adds the fit's features to those that were selected, unless these or their groups would be too
+ * many. */
 static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
 {
-    size_t p = r->whole->cohort->p;
+    size_t p = r->whole->cohort->p, groups = r->whole->groups.count, limit = r->job->limit;
+    const vxs_selected *s = fit->selected;
     bool *selected = r->job->selected + output * p;
-    size_t count = vxs_count_selected(selected, p);
-    for (size_t k = 0; k < fit->count; k++)
-        count += !selected[fit->index[k]];
-    for (size_t k = 0; k < fit->count && count <= r->job->limit; k++)
-        selected[fit->index[k]] = true;
-    return count < r->job->limit;
+    if (!r->groups)
+        return add_selected(selected, p, fit->index, fit->count, limit) < limit;
+    size_t count = add_selected(r->groups + output * groups, groups, s ? s->block : NULL,
+                                s ? s->count : 0, limit);
+    if (count <= limit)
+        add_selected(selected, p, fit->index, fit->count, p);
+    return count < limit;
 }
 
 /* Predicts by a fit, which is kept if it is the last. */
@@ -232,6 +249,11 @@ static vxs_status allocate(runner *r, vxs_error *err)
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
     if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))
         return VXS_FAILED;
+    if (job->limit > 0 && job->limit_groups) {
+        r->groups = vxs_alloc(outputs, r->whole->groups.count * sizeof(*r->groups), err);
+        if (!r->groups)
+            return VXS_FAILED;
+    }
     if (!job->keep)
         return VXS_OK;
     job->fits = vxs_alloc(outputs, sizeof(*job->fits), err);
@@ -269,6 +291,7 @@ static vxs_status run_job(runner *r, vxs_error *err)
         status =
             vxs_run_checkpoint_add(checkpoint, r->job->number, vxs_serialize_job, &packed, err);
     free(r->columns);
+    free(r->groups);
     return status;
 }
 

@@ -4,7 +4,8 @@
  * selected q features. Features with a selection frequency of at least pi are stable. With
  * complementary pairs and unimodal frequencies the expected number of falsely selected ones, which
  * a half selects no oftener than by chance (q / p), is at most C(pi) q^2 / p (Shah and Samworth
- * 2013, theorem 2); otherwise q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). */
+ * 2013, theorem 2); otherwise q^2 / ((2 pi - 1) p) (Meinshausen and Buehlmann 2010). p are those
+ * that can be selected (candidates.c). */
 #include "evaluate/chunks/chunk.h"
 #include "model/estimators.h"
 #include "voxsift/internal/machine.h"
@@ -26,9 +27,10 @@ const vxs_param vxs_stability_params[] = {
         "wrong", "N", AT(wrong), 1, 1e-6, 1e6, "bound on the expected number of false selections",
         .head = VXS_HEAD_EVALUATION, .usual = true,
         .more = "Among the stable features. It determines how many features each half selects."),
-    VXS_WHOLE_ROW("select-features", "Q", AT(features), NAN, 1, 1e9,
-                  "features that each half selects, instead of --wrong",
-                  .head = VXS_HEAD_EVALUATION),
+    VXS_WHOLE_ROW(
+        "select-features", "Q", AT(features), NAN, 1, 1e9,
+        "features, or groups that do not overlap, that each half selects, instead of --wrong",
+        .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one half, such as site or family; persons always do",
                  .head = VXS_HEAD_EVALUATION, .usual = true,
@@ -205,15 +207,16 @@ static vxs_run as_run(const vxs_task *t, const vxs_stability_settings *s,
 
 /* A first iteration that selects more features than a half may leaves that half empty. */
 static vxs_method_settings limit_steps(const vxs_context *context, const vxs_task *t,
-                                       const vxs_method_settings *method, size_t features)
+                                       const vxs_method_settings *method, size_t features,
+                                       bool of_groups)
 {
     vxs_method_settings limited = *method;
     const vxs_estimator *estimator = vxs_task_estimator(t);
     size_t before = estimator->limit ? estimator->limit(&limited, features) : 0;
     if (before > 0)
         vxs_log(context, VXS_LOG_CAUTION,
-                "each half selects at most %zu features: --per-iteration is %zu here, not %zu",
-                features, features, before);
+                "each half selects at most %zu %s: --per-iteration is %zu here, not %zu", features,
+                of_groups ? "groups" : "features", features, before);
     return limited;
 }
 
@@ -221,7 +224,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
 {
-    vxs_method_settings limited = limit_steps(context, t, m, r->features);
+    vxs_method_settings limited = limit_steps(context, t, m, r->features, r->groups);
     vxs_tuning_grid tuning = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status = subjects ? vxs_tuning_grid_make(t, m, true, &tuning, err) : VXS_FAILED;
@@ -235,6 +238,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
         r->units[h].laplacians = tuning.laplacians;
         r->units[h].value_count = tuning.count;
         r->units[h].limit = r->features;
+        r->units[h].limit_groups = r->groups;
     }
     vxs_job_common common = {
         .context = context, .task = t, .method = &limited, .doing = "halving"
@@ -255,16 +259,20 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
 static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
                         const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
 {
-    size_t p = t->cohort->p;
-    *r = (vxs_stability){ .halves = 2 * (size_t)s->pairs,
-                          .features = choose_features(s, p),
-                          .threshold = s->threshold };
-    r->error_bound =
-        vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features, (double)p);
+    vxs_candidates from = { .count = 0 };
+    *r = (vxs_stability){ .halves = 2 * (size_t)s->pairs, .threshold = s->threshold };
     vxs_status status = check_settings(t, method, err);
     if (!status)
-        status = vxs_chunk_share(s->chunking.chunk, (size_t)s->pairs,
-                                 vxs_run_kinds[VXS_RUN_STABILITY].units, &r->first, &r->end, err);
+        status = vxs_candidates_count(t, method, &from, err);
+    if (status)
+        return status;
+    r->candidates = from.count;
+    r->groups = from.groups;
+    r->features = choose_features(s, r->candidates);
+    r->error_bound = vxs_stability_bound(s->threshold, (double)s->pairs, (double)r->features,
+                                         (double)r->candidates);
+    status = vxs_chunk_share(s->chunking.chunk, (size_t)s->pairs,
+                             vxs_run_kinds[VXS_RUN_STABILITY].units, &r->first, &r->end, err);
     if (status)
         return status;
     r->units = vxs_alloc(r->halves, sizeof(*r->units), err);
@@ -358,6 +366,8 @@ void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stabili
     vxs_json_real(w, "threshold", r->threshold);
     vxs_json_real(w, "error_bound", r->error_bound);
     vxs_json_whole(w, "halves", (int64_t)r->halves);
+    vxs_json_text(w, "counted", r->groups ? "groups" : "features");
+    vxs_json_whole(w, "candidates", (int64_t)r->candidates);
     vxs_json_whole(w, "features_a_half", (int64_t)r->features);
     vxs_json_real(w, "mean_selected", r->mean_selected);
     vxs_json_real(w, "dice", r->dice);

@@ -146,15 +146,14 @@ void vxs_paper_stability(vxs_paper *p)
         vxs_html(s->out, ", with subjects of one %s together", vxs_results_text(halving, "group"));
     vxs_html(s->out, "; %s", vxs_record_path(&s->record)->halving);
     cite(p, shah);
-    vxs_html(s->out,
-             " up to %g features. Features with a selection frequency of at least %g are stable",
-             vxs_results_number(s->about, "features_a_half"),
+    vxs_html(s->out, " up to %g %s. Features with a selection frequency of at least %g are stable",
+             vxs_results_number(s->about, "features_a_half"), vxs_results_text(s->about, "counted"),
              vxs_results_number(s->about, "threshold"));
     cite(p, meinshausen);
     vxs_html(s->out,
-             "; the expected number of falsely selected features is at most %g, the smaller bound "
+             "; the expected number of falsely selected %s is at most %g, the smaller bound "
              "of",
-             vxs_results_number(s->about, "error_bound"));
+             vxs_results_text(s->about, "counted"), vxs_results_number(s->about, "error_bound"));
     cite(p, shah);
     fputs(" and", s->out);
     cite(p, meinshausen);

@@ -19,6 +19,14 @@ static double number(const vxs_results *s, const char *key)
     return vxs_results_number(s->about, key);
 }
 
+/* What a half selects at most so many of, and the bound is of. */
+static const char *counted(const vxs_results *s)
+{
+    const char *text = vxs_results_text(s->about, "counted");
+    return text && strcmp(text, "groups") == 0 ? "groups"
+                                               : vxs_feature_words(s->record.features_are);
+}
+
 /* Features of an output that are stable. */
 static double stable_of(const vxs_results *s, size_t output)
 {
@@ -66,9 +74,8 @@ static void write_lead(const vxs_results *s)
     vxs_html(s->out,
              "Expected number of falsely selected %s%s: at most %g (Shah &amp; Samworth 2013; "
              "Meinshausen &amp; B\xc3\xbchlmann 2010). Mean Dice coefficient of two halves: %v",
-             vxs_feature_words(s->record.features_are),
-             vxs_record_outputs(&s->record) > 1 ? " of a class" : "", number(s, "error_bound"),
-             number(s, "dice"));
+             counted(s), vxs_record_outputs(&s->record) > 1 ? " of a class" : "",
+             number(s, "error_bound"), number(s, "dice"));
     if (isnan(number(s, "nogueira")))
         fputs("; halves select all features or none, so that Nogueira's stability index is "
               "undefined.</p>\n",
@@ -319,8 +326,8 @@ void vxs_section_halving(const vxs_results *s)
         vxs_html(s->out, "; subjects of one %s stay together", vxs_results_text(asked, "group"));
     fputs("</td></tr>\n", s->out);
     vxs_html(s->out,
-             "<tr><th>Selection</th><td>in each half at most the first %g features of the %s; on "
-             "average %g</td></tr>\n",
-             number(s, "features_a_half"), vxs_record_path(&s->record)->followed,
+             "<tr><th>Selection</th><td>in each half at most the first %g %s of the %s; on "
+             "average %g features</td></tr>\n",
+             number(s, "features_a_half"), counted(s), vxs_record_path(&s->record)->followed,
              number(s, "mean_selected"));
 }

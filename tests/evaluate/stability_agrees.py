@@ -83,6 +83,34 @@ for wrong in (0.1, 1, 5):
     said = stability("c", "--target", "score", "--pairs", "10", "--nlambda", "4", "--wrong", str(wrong))
     q = said["features_a_half"]
     check("as many as the bound allows", bound(0.75, 10, q, P) <= wrong < bound(0.75, 10, q + 1, P) or q == 1, (q, wrong))
+
+# ---- What cannot be selected is not counted; groups that do not overlap are counted as groups --------
+few = np.hstack([X[:, :20], np.full((N, 400), 2.0)])
+cohort("constant", few, columns)
+for words in ([], ["--loss", "huber"]):
+    said = stability("constant", "--target", "score", "--pairs", "10", "--nlambda", "6", *words)
+    q = said["features_a_half"]
+    check("constant features are no candidates", said["candidates"] == 20 and near(said["error_bound"], bound(0.75, 10, q, 20)), said)
+    check("and do not let halves select more", bound(0.75, 10, q, 20) <= 1 < bound(0.75, 10, q + 1, 20), said)
+kinds = {"apart": [(g, j) for g in range(12) for j in range(10 * g, 10 * g + (10 if g else 9))],
+         "overlapping": [(g, j) for g in range(12) for j in range(10 * g, min(10 * g + 11, 115))]}
+for name, rows in kinds.items():
+    write("groups.tsv", {"group": [f"g{g}" for g, j in rows], "feature": [f"x{j}" for g, j in rows]})
+    for method in ("group-lasso", "fgm", "mslr"):
+        target = "score" if method == "group-lasso" else "dx"
+        said = stability("c", "--target", target, "--method", method, "--groups", "file:groups.tsv", "--pairs", "4", "--select-features", "3", "--threshold", "0.7")
+        apart = name == "apart"
+        check(f"{name}: what is counted", said["counted"] == ("groups" if apart else "features") and said["candidates"] == (12 if apart else 115), said)
+        check(f"{name}: bound", near(said["error_bound"], bound(0.7, 4, 3, said["candidates"])), said)
+        f = frequencies(P)
+        if not apart:
+            check("a group with more features than a half may select is not selected", said["mean_selected"] == 0, said)
+            continue
+        check("a group is as frequent as each of its features", all(len(set(f[[j for h, j in rows if h == g]])) == 1 for g in range(12)), f)
+        check("three groups a half at most", 0 < sum(f[10 * g] for g in range(12)) <= 3, f)
+        check("the group that matters is stable", f[0] > 0.7, f)
+        check("in no group", f[9] == 0, f)
+
 wrong, right = [], []
 for trial in range(30):
     X = rng.normal(size=(60, 200))

@@ -224,7 +224,10 @@ extern const vxs_param vxs_stability_params[];
 
 /* How often features are among the first that a path selects, over halves of the subjects. */
 typedef struct {
-    size_t halves, features; /* halves: two a pair; features: the most that a half may select */
+    size_t halves, features; /* halves: two a pair; features: the most that a half may select, of */
+    size_t candidates;       /* those that vary; or of groups in which one does, for methods that */
+    bool groups;             /* select these as a whole where they do not overlap: bound and
+                              * features are of groups then */
     double threshold;
     uint8_t *half;      /* pairs x n: 1 or 2 */
     double *frequency;  /* outputs x p */
