@@ -106,11 +106,10 @@ VXS_MUST_CHECK vxs_status vxs_blocks_new(const vxs_context *context, vxs_design 
                                          const vxs_feature_map *map, vxs_blocks **blocks,
                                          vxs_error *err);
 /* Blocks of groups of the design's columns; borrows both. Fails for members out of range,
- * duplicates within a group, and trees whose groups are not inside their parents. With `by_size`
- * the columns of a group of m are divided by sqrt(m). In a tree, subtrees that a bound
- * excludes are skipped. */
+ * duplicates within a group, and trees whose groups are not inside their parents. The columns of a
+ * group of m are divided by m^power. In a tree, subtrees that a bound excludes are skipped. */
 VXS_MUST_CHECK vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
-                                               const vxs_groups *groups, bool by_size,
+                                               const vxs_groups *groups, double power,
                                                vxs_blocks **blocks, vxs_error *err);
 void vxs_blocks_free(vxs_blocks *blocks);
 

@@ -176,7 +176,7 @@ typedef struct {
     double debias;    /* C of the refit; 0: none */
     const char *groups;
     bool by_size; /* divides columns of a group by the square root of its size */
-    bool equal;   /* group lasso: penalizes all groups alike, not by the root of their size */
+    double power; /* group lasso: of the size, in the penalty of a group; NAN: not given */
     int map;
     double gamma, constant; /* of poly2 */
     const char *bandwidth;  /* of gauss: a number */

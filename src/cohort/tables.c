@@ -74,39 +74,56 @@ static void drop_features(vxs_matrix *m)
 
 #define NAMED 3 /* missing values that a warning names */
 
-/* Zero replaces what is missing in subjects that stay; a warning says where. */
+/* What zero replaces in subjects that stay. */
+typedef struct {
+    size_t zeros, columns, subjects;
+    bool *has; /* of a subject: counted */
+    char where[400];
+} replaced;
+
+static void count_missing(replaced *r, const vxs_build *build, const vxs_matrix *m, size_t j,
+                          size_t i)
+{
+    char number[32];
+    size_t used = strlen(r->where);
+    snprintf(number, sizeof(number), "x%zu", j);
+    if (r->zeros++ < NAMED)
+        snprintf(r->where + used, sizeof(r->where) - used, "%s'%.60s/%.60s'", used ? ", " : "",
+                 build->subjects[i].id, m->names ? m->names[j] : number);
+    r->subjects += !r->has[i];
+    r->has[i] = true;
+}
+
+static void clear_column(replaced *r, const vxs_build *build, vxs_matrix *m, size_t j)
+{
+    size_t before = r->zeros;
+    for (size_t k = start_of(m, j); k < start_of(m, j + 1); k++) {
+        size_t i = subject_of(m, k);
+        if (isfinite(m->values[k]))
+            continue;
+        m->values[k] = 0;
+        if (!build->subjects[i].reason)
+            count_missing(r, build, m, j, i);
+    }
+    r->columns += r->zeros > before;
+}
+
+/* Zero replaces what is missing; a warning says where. */
 static vxs_status clear_missing(const vxs_build *build, vxs_matrix *m, vxs_error *err)
 {
-    size_t zeros = 0, columns = 0, subjects = 0;
-    bool *has = vxs_alloc(m->n, sizeof(*has), err);
-    char where[400] = "", number[32];
-    if (!has)
+    replaced r = { .has = vxs_alloc(m->n, sizeof(*r.has), err) };
+    if (!r.has)
         return VXS_FAILED;
-    for (size_t j = 0; j < m->p; j++) {
-        size_t before = zeros;
-        for (size_t k = start_of(m, j); k < start_of(m, j + 1); k++) {
-            size_t i = subject_of(m, k), used = strlen(where);
-            if (isfinite(m->values[k]))
-                continue;
-            m->values[k] = 0;
-            if (build->subjects[i].reason)
-                continue;
-            snprintf(number, sizeof(number), "x%zu", j);
-            if (zeros++ < NAMED)
-                snprintf(where + used, sizeof(where) - used, "%s'%.60s/%.60s'", used ? ", " : "",
-                         build->subjects[i].id, m->names ? m->names[j] : number);
-            subjects += !has[i];
-            has[i] = true;
-        }
-        columns += zeros > before;
-    }
-    free(has);
-    if (zeros > 0)
+    for (size_t j = 0; j < m->p; j++)
+        clear_column(&r, build, m, j);
+    free(r.has);
+    if (r.zeros > 0)
         vxs_log(build->context, VXS_LOG_WARNING,
                 "0 replaces %zu value%s that %s missing or beyond float32, in %zu subject%s and "
                 "%zu feature%s: %s%s",
-                zeros, vxs_plural(zeros), zeros == 1 ? "is" : "are", subjects, vxs_plural(subjects),
-                columns, vxs_plural(columns), where, zeros > NAMED ? ", ..." : "");
+                r.zeros, vxs_plural(r.zeros), r.zeros == 1 ? "is" : "are", r.subjects,
+                vxs_plural(r.subjects), r.columns, vxs_plural(r.columns), r.where,
+                r.zeros > NAMED ? ", ..." : "");
     return VXS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* blocks_groups.c - groups of columns, which may overlap or form a tree.
  *
  * One scan gives x_j'v of all columns; the score of a group is the sum of squares over its members,
- * divided by their number if `by_size`. In a tree the members of a group's descendants are among
+ * divided by their number to twice the power. In a tree the members of a group's descendants are among
  * its own: the sum over the group, divided by the smallest number of members below it, bounds all
  * of their scores (Remark 2 of the source). Groups are visited by decreasing bound from their
  * parents (best-first search); once the largest remaining bound is below the scores kept, the rest
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     vxs_blocks blocks;
     const vxs_groups *groups;
-    bool by_size;
+    double power; /* columns of a group of m are divided by m^power */
     /* For trees: first child and next sibling of a group, SIZE_MAX if none; the minimum number of
      * members of its descendants; and a max-heap of groups to visit. */
     size_t *child, *sibling, *least;
@@ -54,7 +54,15 @@ static double sum_squares(const group_blocks *w, size_t g)
 
 static double score_of(const group_blocks *w, size_t g, double raw)
 {
-    return w->by_size && size_of(w->groups, g) > 0 ? raw / (double)size_of(w->groups, g) : raw;
+    size_t size = size_of(w->groups, g);
+    return size > 0 ? raw / pow((double)size, 2 * w->power) : raw;
+}
+
+/* Of the columns of a group. */
+static double factor_of(const group_blocks *w, size_t g)
+{
+    double size = (double)size_of(w->groups, g);
+    return size > 0 ? 1 / (w->power == 0.5 ? sqrt(size) : pow(size, w->power)) : 1;
 }
 
 /* ---- Without a tree -------------------------------------------------------------------------- */
@@ -111,7 +119,7 @@ static heap_entry pop(group_blocks *w)
 static double bound_below(const group_blocks *w, size_t g, double raw)
 {
     double rounding = 1 + 2 * DBL_EPSILON * ((double)size_of(w->groups, g) + 4);
-    return raw * rounding / (w->by_size ? (double)w->least[g] : 1);
+    return raw * rounding / pow((double)w->least[g], 2 * w->power);
 }
 
 /* Scores below the minimum are never kept, equal ones may be. */
@@ -193,7 +201,7 @@ static size_t width(const vxs_blocks *blocks, size_t index)
 static size_t feature(const vxs_blocks *blocks, size_t index, size_t k, double *factor)
 {
     const group_blocks *w = (const group_blocks *)blocks;
-    *factor = w->by_size ? 1 / sqrt((double)size_of(w->groups, index)) : 1;
+    *factor = factor_of(w, index);
     return w->groups->member[w->groups->begin[index] + k];
 }
 
@@ -201,9 +209,9 @@ static void fetch(vxs_blocks *blocks, size_t index, double *block)
 {
     const group_blocks *w = (const group_blocks *)blocks;
     size_t count = size_of(w->groups, index);
-    double factor = w->by_size ? 1 / sqrt((double)count) : 1;
+    double factor = factor_of(w, index);
     vxs_design_fetch(blocks->design, w->groups->member + w->groups->begin[index], count, block);
-    for (size_t k = 0; k < count * blocks->n && w->by_size; k++)
+    for (size_t k = 0; k < count * blocks->n && factor != 1; k++)
         block[k] *= factor;
 }
 
@@ -339,7 +347,7 @@ static vxs_status check_groups(const vxs_design *design, const vxs_groups *group
 /* ---- Constructor ----------------------------------------------------------------------------- */
 
 vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
-                                const vxs_groups *groups, bool by_size, vxs_blocks **blocks,
+                                const vxs_groups *groups, double power, vxs_blocks **blocks,
                                 vxs_error *err)
 {
     vxs_feature_map none = { .kind = VXS_FEATURE_MAP_NONE };
@@ -347,11 +355,13 @@ vxs_status vxs_blocks_of_groups(const vxs_context *context, vxs_design *design,
         VXS_GIVEN(err, { "design", design }, { "groups", groups }, { "blocks", blocks });
     if (!status)
         status = check_groups(design, groups, err);
+    if (!status)
+        status = vxs_number_check("the power of group sizes", power, 0, false, err);
     group_blocks *result = status ? NULL : vxs_alloc(1, sizeof(*result), err);
     if (!result)
         return status ? status : VXS_FAILED;
     result->groups = groups;
-    result->by_size = by_size;
+    result->power = power;
     status = vxs_blocks_init(&result->blocks, &kind, context, design, &none, groups->count, err);
     if (!status)
         status = vxs_blocks_allocate_sums(&result->blocks, err);

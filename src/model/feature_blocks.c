@@ -14,7 +14,7 @@ typedef struct {
     vxs_blocks *blocks;  /* feature blocks of the design */
     vxs_feature_map map; /* and what they were made of */
     char *groups;
-    bool by_size;
+    double power;
     vxs_budget budget;
     vxs_grouped grouped;
 } blocks;
@@ -49,24 +49,23 @@ static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, v
 
 static vxs_status make_blocks(const vxs_context *context, vxs_task *t,
                               const vxs_method_settings *settings, const vxs_feature_map *map,
-                              bool by_size, vxs_blocks **made, vxs_error *err)
+                              double power, vxs_blocks **made, vxs_error *err)
 {
     if (!settings->blocks.groups)
         return vxs_blocks_new(context, t->design, map, made, err);
     vxs_status status = vxs_task_make_groups(context, t, settings->blocks.groups, err);
-    return status ? status
-                  : vxs_blocks_of_groups(context, t->design, &t->groups, by_size, made, err);
+    return status ? status : vxs_blocks_of_groups(context, t->design, &t->groups, power, made, err);
 }
 
 /* Problems and solvers made before point to the blocks, so they stay. */
 static vxs_status check_same(const blocks *b, const vxs_method_settings *settings,
-                             const vxs_feature_map *map, bool by_size, vxs_error *err)
+                             const vxs_feature_map *map, double power, vxs_error *err)
 {
     const char *groups = settings->blocks.groups;
     bool same = map->kind == b->map.kind && map->gamma == b->map.gamma &&
                 map->coef0 == b->map.coef0 && map->bandwidth == b->map.bandwidth &&
                 !groups == !b->groups && (!groups || strcmp(groups, b->groups) == 0) &&
-                by_size == b->by_size;
+                power == b->power;
     return same ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
                            "the task has feature blocks of another map or other groups; other "
@@ -76,23 +75,23 @@ static vxs_status check_same(const blocks *b, const vxs_method_settings *setting
 /* Feature blocks are made once a design. */
 static vxs_status prepare(const vxs_context *context, vxs_task *t,
                           const vxs_method_settings *settings, const vxs_feature_map *map,
-                          bool by_size, vxs_error *err)
+                          double power, vxs_error *err)
 {
     blocks *b = (blocks *)t->prepared;
     if (b)
-        return check_same(b, settings, map, by_size, err);
+        return check_same(b, settings, map, power, err);
     b = vxs_alloc(1, sizeof(*b), err);
     if (!b)
         return VXS_FAILED;
     b->head.release = release_blocks;
     b->map = *map;
-    b->by_size = by_size;
+    b->power = power;
     t->prepared = &b->head;
     if (settings->blocks.groups)
         b->groups = vxs_format(err, "%s", settings->blocks.groups);
     vxs_status status = settings->blocks.groups && !b->groups ? VXS_FAILED : VXS_OK;
     if (!status)
-        status = make_blocks(context, t, settings, map, by_size, &b->blocks, err);
+        status = make_blocks(context, t, settings, map, power, &b->blocks, err);
     if (status)
         vxs_task_unprepare(t);
     return status;
@@ -106,7 +105,7 @@ vxs_status vxs_prepare_blocks(const vxs_context *context, vxs_task *t, size_t ou
     vxs_feature_map map;
     vxs_status status = read_map(settings, &map, err);
     if (!status)
-        status = prepare(context, t, settings, &map, settings->blocks.by_size, err);
+        status = prepare(context, t, settings, &map, settings->blocks.by_size ? 0.5 : 0, err);
     if (status)
         return status;
     blocks *b = (blocks *)t->prepared;
@@ -130,6 +129,14 @@ vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t o
     return status;
 }
 
+/* Of a tree every root(m) of a group follows from those of the groups in it: all weight would be on
+ * single features. */
+double vxs_group_power(const vxs_method_settings *s)
+{
+    bool tree = s->blocks.groups && strncmp(s->blocks.groups, "tree:", 5) == 0;
+    return !isnan(s->blocks.power) ? s->blocks.power : tree ? 0.4 : 0.5;
+}
+
 vxs_status vxs_prepare_groups(const vxs_context *context, vxs_task *t, size_t output,
                               const vxs_method_settings *settings, vxs_problem *problem,
                               vxs_error *err)
@@ -140,7 +147,7 @@ vxs_status vxs_prepare_groups(const vxs_context *context, vxs_task *t, size_t ou
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' needs '--groups GROUPS', such as atlas:schaefer100",
                         vxs_task_method(t)->name);
-    vxs_status status = prepare(context, t, settings, &none, !settings->blocks.equal, err);
+    vxs_status status = prepare(context, t, settings, &none, vxs_group_power(settings), err);
     if (status)
         return status;
     blocks *b = (blocks *)t->prepared;

@@ -418,9 +418,9 @@ static void describe_group_lasso(const vxs_record *r, vxs_prose *p)
     const char *groups = r->settings.blocks.groups ? r->settings.blocks.groups : "";
     fprintf(p->out, "a group lasso with %s loss", r->loss_name);
     vxs_cite(p, of_groups);
-    fprintf(p->out, " over groups of features (%s%s)", groups,
-            r->settings.blocks.equal ? ", all penalized alike"
-                                     : ", penalized by the square root of their size");
+    fprintf(p->out, " over groups of features (%s", groups);
+    write_number(p->out, ", penalized by their size to the power %s)",
+                 vxs_group_power(&r->settings));
     if (has_overlap(groups)) {
         fputs(" in its latent form", p->out);
         vxs_cite(p, of_latent);
@@ -435,8 +435,8 @@ static void solve_group_lasso(const vxs_record *r, vxs_prose *p)
 static void list_group_lasso(const vxs_record *r, const vxs_setting_rows *rows)
 {
     fputs(r->settings.blocks.groups ? r->settings.blocks.groups : "", begin_row(rows, "Groups"));
-    fputs(r->settings.blocks.equal ? "all alike" : "by the square root of the size",
-          begin_row(rows, "Groups are penalized"));
+    write_number(begin_row(rows, "Groups are penalized by"), "size to the power %s",
+                 vxs_group_power(&r->settings));
 }
 
 const struct vxs_method_words vxs_group_lasso_words = { .describe = describe_group_lasso,

@@ -48,7 +48,7 @@ static vxs_blocks *make_blocks(const study *s, vxs_design *design, vxs_groups *g
         groups->begin[g] = g * s->group;
         groups->end[g] = (g + 1) * s->group;
     }
-    must(vxs_blocks_of_groups(NULL, design, groups, false, &units, &err), &err);
+    must(vxs_blocks_of_groups(NULL, design, groups, 0, &units, &err), &err);
     return units;
 }
 

@@ -42,5 +42,5 @@ for loss in logistic squared-hinge; do
     same "confirmed ($loss)" "$code" 0
 done
 same "features in no group have no weight" "$(awk 'NR > 1 && ($1 ~ /^(8|9|10|11)$/)' some/weights.tsv | wc -l | tr -d ' ')" 0
-run voxsift fit k --target y --method group-lasso --groups file:some.tsv --equal-groups --lambda-ratio 0.2 -q -o equal
+run voxsift fit k --target y --method group-lasso --groups file:some.tsv --size-power 0 --lambda-ratio 0.2 -q -o equal
 same "equal groups" "$code" 0

@@ -107,15 +107,15 @@ Test(arguments_design, of_blocks)
         REFUSES(vxs_blocks_new(NULL, design, &high, &blocks, &err), err, VXS_MISUSE, "coef0");
         REFUSES(vxs_blocks_new(NULL, design, &wide, &blocks, &err), err, VXS_MISUSE, "bandwidth");
     }
-    REFUSES(vxs_blocks_of_groups(NULL, NULL, &groups, false, &blocks, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, NULL, &groups, 0, &blocks, &err), err, VXS_MISUSE,
             NULL_IS("design"));
-    REFUSES(vxs_blocks_of_groups(NULL, design, NULL, false, &blocks, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, design, NULL, 0, &blocks, &err), err, VXS_MISUSE,
             NULL_IS("groups"));
-    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, false, NULL, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, 0, NULL, &err), err, VXS_MISUSE,
             NULL_IS("blocks"));
     groups.end[0] = 1;
     groups.member[0] = P;
-    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, false, &blocks, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, 0, &blocks, &err), err, VXS_MISUSE,
             "group 0 has feature 3 of 3");
     vxs_blocks_free(NULL);
     vxs_groups_release(&groups);

@@ -133,7 +133,7 @@ Test(blocks, groups_of_size_one_are_no_groups)
     for (int by_size = 0; by_size < 2; by_size++) {
         vxs_blocks *plain, *grouped;
         WORKS(vxs_blocks_new(NULL, design, &none, &plain, &err), err);
-        WORKS(vxs_blocks_of_groups(NULL, design, &groups, by_size, &grouped, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, design, &groups, by_size / 2.0, &grouped, &err), err);
         blocks_same(plain, grouped, e.v, 300);
         vxs_blocks_free(plain);
         vxs_blocks_free(grouped);
@@ -175,7 +175,7 @@ Test(blocks, groups_that_overlap_are_what_brute_force_finds)
         vxs_design *design = blocks_design(&e, (int)(k % 3), 1 + (int)(k % 2));
         vxs_blocks *blocks;
         double factor, *block = malloc(e.p * e.n * sizeof(*block));
-        WORKS(vxs_blocks_of_groups(NULL, design, &groups, k % 4 < 2, &blocks, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, design, &groups, k % 4 < 2 ? 0.5 : 0, &blocks, &err), err);
         blocks_agree(blocks, e.v, 7);
         blocks_agree(blocks, e.v, 1000);
         for (size_t g = 0; g < groups.count; g++) {
@@ -205,11 +205,11 @@ Test(blocks, pruning_a_tree_changes_nothing_and_saves_something)
         vxs_design *design = blocks_design(&e, STANDARDISED, 1);
         vxs_design *again = blocks_design(&e, STANDARDISED, 2);
         vxs_blocks *tree, *all;
-        bool by_size = k % 2;
+        double power = (double)(k % 3) / 4;
         size_t most = 1 + k / 2;
         flat.parent = NULL;
-        WORKS(vxs_blocks_of_groups(NULL, design, &groups, by_size, &tree, &err), err);
-        WORKS(vxs_blocks_of_groups(NULL, again, &flat, by_size, &all, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, design, &groups, power, &tree, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, again, &flat, power, &all, &err), err);
         blocks_same(tree, all, e.v, most);
         vxs_blocks_work work = vxs_blocks_get_work(tree), none = vxs_blocks_get_work(all);
         cr_assert(work.visited + work.pruned == groups.count);
@@ -247,7 +247,7 @@ Test(blocks, ties_survive_pruning)
     vxs_blocks *blocks;
     parent[1] = 0; /* before the group that stands beside it */
     WORKS(vxs_dense_new(x, 1, 2, 1, &design, &err), err);
-    WORKS(vxs_blocks_of_groups(NULL, design, &groups, true, &blocks, &err), err);
+    WORKS(vxs_blocks_of_groups(NULL, design, &groups, 0.5, &blocks, &err), err);
     for (size_t most = 1; most <= 4; most++) {
         WORKS(vxs_blocks_best(blocks, &v, most, best, &count, &err), err);
         cr_assert(count == most);
@@ -369,7 +369,7 @@ Test(blocks, what_cannot_be_is_refused)
     REFUSES(vxs_blocks_new(NULL, design, &map, &blocks, &err), err, VXS_MISUSE, "coef0");
     map = (vxs_feature_map){ .kind = 9 };
     REFUSES(vxs_blocks_new(NULL, design, &map, &blocks, &err), err, VXS_MISUSE, "no feature map");
-    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, false, &blocks, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, design, &groups, 0, &blocks, &err), err, VXS_MISUSE,
             "4 features, the design 3");
     vxs_blocks_free(NULL);
     vxs_design_free(design);
@@ -417,7 +417,7 @@ Test(blocks, groups_that_cannot_be_are_refused)
     REFUSES(vxs_blocks_new(NULL, NULL, &(vxs_feature_map){ .kind = VXS_FEATURE_MAP_NONE }, &blocks,
                            &err),
             err, VXS_MISUSE, "argument 'design' is NULL");
-    REFUSES(vxs_blocks_of_groups(NULL, design, NULL, false, &blocks, &err), err, VXS_MISUSE,
+    REFUSES(vxs_blocks_of_groups(NULL, design, NULL, 0, &blocks, &err), err, VXS_MISUSE,
             "argument 'groups' is NULL");
     for (int k = 0; k < CASES; k++) {
         vxs_groups g = two_groups(k == LATER || k == ITSELF || k == OUTSIDE), bare;
@@ -436,13 +436,13 @@ Test(blocks, groups_that_cannot_be_are_refused)
         if (k == OUTSIDE)
             g.end[0] = 3;
         bare = (vxs_groups){ .nodes = 4, .count = 2, .members = 4 };
-        REFUSES(vxs_blocks_of_groups(NULL, design, k == BARE ? &bare : &g, false, &blocks, &err),
-                err, VXS_MISUSE, parts[k]);
+        REFUSES(vxs_blocks_of_groups(NULL, design, k == BARE ? &bare : &g, 0, &blocks, &err), err,
+                VXS_MISUSE, parts[k]);
         release_groups(&g);
     }
     for (int tree = 0; tree < 2; tree++) {
         vxs_groups g = two_groups(tree);
-        WORKS(vxs_blocks_of_groups(NULL, design, &g, false, &blocks, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, design, &g, 0, &blocks, &err), err);
         vxs_blocks_free(blocks);
         release_groups(&g);
     }
@@ -500,7 +500,7 @@ static vxs_status make_and_ask(vxs_error *err)
         vxs_blocks_free(blocks);
         status = vxs_blocks_new(NULL, design, &blocks_maps[made_kind], &blocks, err);
     } else if (!status) {
-        status = vxs_blocks_of_groups(NULL, design, &groups, true, &blocks, err);
+        status = vxs_blocks_of_groups(NULL, design, &groups, 0.5, &blocks, err);
     }
     if (!status) {
         status = vxs_blocks_best(blocks, v, 3, best, &count, err);

@@ -383,7 +383,7 @@ static void solve_units(example *e, const vxs_feature_map *map, const vxs_groups
     vxs_blocks_free(e->units);
     e->units = NULL;
     if (groups)
-        WORKS(vxs_blocks_of_groups(NULL, e->design, groups, by_size, &e->units, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, e->design, groups, by_size / 2.0, &e->units, &err), err);
     else
         WORKS(vxs_blocks_new(NULL, e->design, map, &e->units, &err), err);
     e->budget.blocks = e->units;
@@ -514,7 +514,7 @@ Test(cutting_plane, memory_that_fails)
             for (size_t j = 0; j < hard.p; j++)
                 whole.member[j] = j;
             vxs_blocks_free(hard.units);
-            WORKS(vxs_blocks_of_groups(NULL, hard.design, &whole, false, &hard.units, &err), err);
+            WORKS(vxs_blocks_of_groups(NULL, hard.design, &whole, 0, &hard.units, &err), err);
             hard.budget.blocks = hard.units;
         }
         cr_assert(fail_each_request(solve_hard) > 40);

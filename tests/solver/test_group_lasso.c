@@ -154,7 +154,7 @@ typedef struct {
     vxs_design *design;
     vxs_grouped penalty;
     vxs_problem problem;
-    bool by_size;
+    double power;
 } whole;
 
 /* Number 0: disjoint groups of 1 to 9; 1: windows of 6 that overlap by 3; 2: a tree. */
@@ -208,8 +208,8 @@ static void make_whole(whole *e, uint64_t number)
     vxs_view view = { .standardize = number % 4 ? VXS_STANDARDIZE_UNIT : VXS_STANDARDIZE_NONE };
     WORKS(vxs_dense_new(e->x, N, P, 1, &base, &err), err);
     WORKS(vxs_view_new(base, false, &view, &e->design, &err), err);
-    e->by_size = number % 2;
-    WORKS(vxs_blocks_of_groups(NULL, e->design, &e->groups, e->by_size, &e->blocks, &err), err);
+    e->power = (double)(number % 3) / 4;
+    WORKS(vxs_blocks_of_groups(NULL, e->design, &e->groups, e->power, &e->blocks, &err), err);
     e->penalty = vxs_grouped_by(e->blocks);
     e->problem = (vxs_problem){
         .design = e->design,
@@ -313,7 +313,7 @@ Test(group_lasso, single_features_are_the_lasso)
             e.groups.begin[j] = e.groups.member[j] = j;
             e.groups.end[j] = j + 1;
         }
-        WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, true, &e.blocks, &err), err);
+        WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, 0.5, &e.blocks, &err), err);
         e.penalty = vxs_grouped_by(e.blocks);
         vxs_solver *solver = solver_of(&e, 1e-9), *lasso;
         vxs_problem problem = e.problem;

@@ -70,7 +70,7 @@ static example *make(int method)
         e.groups.member[2 * g] = 2 * g;
         e.groups.member[2 * g + 1] = 2 * g + 1;
     }
-    WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, true, &e.of_groups, &err), err);
+    WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, 0.5, &e.of_groups, &err), err);
     e.grouped = vxs_grouped_by(e.of_groups);
     e.problem.design = e.design;
     e.problem.loss.n = N;

@@ -53,10 +53,11 @@ typedef struct {
 
 const vxs_param vxs_group_lasso_params[] = {
     VXS_GROUPS_ROW,
-    VXS_FLAG_ROW("equal-groups", VXS_AT(blocks.equal),
-                 "penalize groups of all sizes equally; default: in proportion "
-                 "to the square root of the size",
-                 .head = VXS_HEAD_HYPER),
+    VXS_REAL_ROW("size-power", "A", VXS_AT(blocks.power), NAN, 0, 1,
+                 "a group of m features is penalized by m^A; default 0.5, of a tree 0.4",
+                 .head = VXS_HEAD_HYPER,
+                 .more = "0: all groups alike. In a tree large groups are selected with a smaller, "
+                         "single features with a larger one."),
     VXS_LAMBDA_ROWS,
     { .name = NULL },
 };
