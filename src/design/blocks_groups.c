@@ -1,11 +1,11 @@
 /* blocks_groups.c - groups of columns, which may overlap or form a tree.
  *
  * One scan gives x_j'v of all columns; the score of a group is the sum of squares over its members,
- * divided by their number to twice the power. In a tree the members of a group's descendants are among
- * its own: the sum over the group, divided by the smallest number of members below it, bounds all
- * of their scores (Remark 2 of the source). Groups are visited by decreasing bound from their
- * parents (best-first search); once the largest remaining bound is below the scores kept, the rest
- * is pruned.
+ * divided by their number to twice the power. In a tree the members of a group's descendants are
+ * among its own: the sum over the group, divided by the smallest number of members below it to
+ * twice the power, bounds all of their scores (Remark 2 of the source). Groups are visited by
+ * decreasing bound from their parents (best-first search); once the largest remaining bound is
+ * below the scores kept, the rest is pruned.
  *
  * Source: Tan, Tsang, Wang, "Towards ultrahigh dimensional feature selection for big data", JMLR 15
  * (2014), sections 4.2 and 4.3. */
