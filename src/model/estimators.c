@@ -43,13 +43,14 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
-/* The loss that --loss names if it fits target and method, else that of the target. */
+/* The loss that --loss names if it fits target and method, else that of the target: losses of
+ * several classes at once are the target's, as two classes are one output. */
 static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_method_settings *method,
                                    const vxs_loss_kind *of_target)
 {
     (void)method;
     const vxs_loss_kind *loss = vxs_chosen_loss(task);
-    bool fits = loss && loss->of_scores == of_target->of_scores &&
+    bool fits = loss && !loss->joint && loss->of_scores == of_target->of_scores &&
                 vxs_method_takes_loss(&vxs_methods[task->method], loss);
     return fits ? loss : of_target;
 }

@@ -12,3 +12,10 @@ refuses 65 "as classes at most 64 are taken" voxsift fit c --target age --method
 [ -e x ] && fail "a refused fit left its output" || pass
 rm -rf ./*
 nothing_left "multinomial"
+
+# two classes are one output, whatever --loss says
+run voxsift simulate lasso --subjects 60 --features 30 --target diagnosis -q -o two
+run voxsift fit two --target diagnosis --method fused --graph chain --loss multinomial -q -o two-model
+same "multinomial loss of two classes is logistic loss" "$code" 0
+run voxsift check-model two-model two
+same "and certified" "$code" 0
