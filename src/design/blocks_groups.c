@@ -42,14 +42,20 @@ static size_t size_of(const vxs_groups *groups, size_t g)
     return groups->end[g] - groups->begin[g];
 }
 
-/* Sum of squares over the members. */
+/* Sum of squares over the members: four sums, since each addition waits for the one before. */
 static double sum_squares(const group_blocks *w, size_t g)
 {
     const double *s = w->blocks.sums;
-    double sum = 0;
-    for (size_t e = w->groups->begin[g]; e < w->groups->end[g]; e++)
-        sum += s[w->groups->member[e]] * s[w->groups->member[e]];
-    return sum;
+    const size_t *member = w->groups->member + w->groups->begin[g];
+    size_t count = size_of(w->groups, g), e = 0;
+    double sum[4] = { 0 };
+    for (; e + 4 <= count; e += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += s[member[e + k]] * s[member[e + k]];
+    double total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (; e < count; e++)
+        total += s[member[e]] * s[member[e]];
+    return total;
 }
 
 static double score_of(const group_blocks *w, size_t g, double raw)
@@ -155,26 +161,39 @@ static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_er
 
 /* ---- Some groups ----------------------------------------------------------------------------- */
 
+/* The columns of requested groups in `listed`; false once they are too many for a list. */
+static bool list_columns(group_blocks *w, const bool *requested, size_t *count)
+{
+    const vxs_groups *g = w->groups;
+    double *sums = w->blocks.sums;
+    *count = 0;
+    for (size_t j = 0; j < w->blocks.p; j++)
+        sums[j] = NAN;
+    for (size_t k = 0; k < g->count; k++)
+        for (size_t e = g->begin[k]; e < g->end[k] && requested[k]; e++) {
+            if (!isnan(sums[g->member[e]]))
+                continue;
+            sums[g->member[e]] = 0;
+            w->listed[(*count)++] = g->member[e];
+            if (MANY * *count > w->blocks.p)
+                return false;
+        }
+    return true;
+}
+
 static void scores(vxs_blocks *blocks, const double *v, const bool *requested, double *scores)
 {
     group_blocks *w = (group_blocks *)blocks;
-    const vxs_groups *g = w->groups;
-    size_t count = 0;
-    for (size_t j = 0; j < blocks->p; j++)
-        blocks->sums[j] = NAN;
-    for (size_t k = 0; k < g->count; k++)
-        for (size_t e = g->begin[k]; e < g->end[k] && requested[k]; e++)
-            if (isnan(blocks->sums[g->member[e]])) {
-                blocks->sums[g->member[e]] = 0;
-                w->listed[count++] = g->member[e];
-            }
-    if (MANY * count > blocks->p)
-        vxs_design_scan(blocks->design, v, 1, blocks->sums);
-    else
+    size_t count;
+    if (list_columns(w, requested, &count)) {
         vxs_design_scan_some(blocks->design, w->listed, count, v, w->some);
-    for (size_t k = 0; k < count && MANY * count <= blocks->p; k++)
-        blocks->sums[w->listed[k]] = w->some[k];
-    for (size_t k = 0; k < g->count; k++)
+        for (size_t k = 0; k < count; k++)
+            blocks->sums[w->listed[k]] = w->some[k];
+    } else
+        vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    int threads = vxs_design_threads(blocks->design);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+    for (size_t k = 0; k < w->groups->count; k++)
         if (requested[k])
             scores[k] = score_of(w, k, sum_squares(w, k));
 }

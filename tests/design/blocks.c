@@ -72,6 +72,25 @@ static double score_of(vxs_blocks *blocks, size_t index, const double *v, double
     return score;
 }
 
+void blocks_scores_agree(vxs_blocks *blocks, const double *v, size_t first, size_t every)
+{
+    size_t all = vxs_blocks_count(blocks);
+    double *scores = malloc((all + 1) * sizeof(*scores)), size;
+    bool *requested = malloc((all + 1) * sizeof(*requested));
+    for (size_t u = 0; u < all; u++) {
+        requested[u] = u >= first && u % every == 0;
+        scores[u] = -1;
+    }
+    vxs_blocks_scores(blocks, v, requested, scores);
+    for (size_t u = 0; u < all; u++) {
+        double score = requested[u] ? score_of(blocks, u, v, &size) : -1;
+        double allowed = requested[u] ? 1e-13 * size : 0;
+        cr_assert(fabs(scores[u] - score) <= allowed, "unit %zu: %g, not %g", u, scores[u], score);
+    }
+    free(scores);
+    free(requested);
+}
+
 static int falling(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -24,6 +24,9 @@ extern const vxs_feature_map blocks_maps[MAPS];
 /* The `most` best are in order, each has the score that its columns have, and no other has more
  * than the last one. */
 void blocks_agree(vxs_blocks *blocks, const double *v, size_t most);
+/* The scores of every `every`-th unit from `first` on are those of their columns; others are not
+ * written. */
+void blocks_scores_agree(vxs_blocks *blocks, const double *v, size_t first, size_t every);
 /* Asked for fewer, units leave out the last ones, and none else: whatever was not looked at would
  * have stood behind, also where scores are the same. */
 void units_fewer_are_the_first(vxs_blocks *blocks, const double *v, const size_t *mosts,

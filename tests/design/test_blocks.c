@@ -178,6 +178,9 @@ Test(blocks, groups_that_overlap_are_what_brute_force_finds)
         WORKS(vxs_blocks_of_groups(NULL, design, &groups, k % 4 < 2 ? 0.5 : 0, &blocks, &err), err);
         blocks_agree(blocks, e.v, 7);
         blocks_agree(blocks, e.v, 1000);
+        for (size_t every = 1; every < 200; every *= 3)
+            for (size_t first = 0; first < 2; first++) /* the first has all columns */
+                blocks_scores_agree(blocks, e.v, first, every);
         for (size_t g = 0; g < groups.count; g++) {
             size_t members = groups.end[g] - groups.begin[g];
             cr_assert(vxs_blocks_width(blocks, g) == members);
