@@ -127,10 +127,16 @@ static void write_number(FILE *out, const char *format, double value)
             place + 2);
 }
 
+/* The version that made the file, which others may have edited. */
+static const char *version_of(const vxs_record *r)
+{
+    const char *version = vxs_json_get_text(r->about, "voxsift");
+    return version ? version : "?";
+}
+
 static void describe_gap(const vxs_record *r, vxs_prose *p)
 {
-    fprintf(p->out, " to a certified duality gap in voxsift %s.",
-            vxs_json_get_text(r->about, "voxsift"));
+    fprintf(p->out, " to a certified duality gap in voxsift %s.", version_of(r));
 }
 
 static FILE *begin_row(const vxs_setting_rows *rows, const char *name)
@@ -283,8 +289,7 @@ static void describe_hsic(const vxs_record *r, vxs_prose *p)
 static void solve_skfs(const vxs_record *r, vxs_prose *p)
 {
     if (r->settings.kernels.solver == VXS_SOLVER_DUAL_AVERAGE) {
-        fprintf(p->out, " by stochastic dual averaging in voxsift %s.",
-                vxs_json_get_text(r->about, "voxsift"));
+        fprintf(p->out, " by stochastic dual averaging in voxsift %s.", version_of(r));
         return;
     }
     describe_gap(r, p);
@@ -390,7 +395,7 @@ static void solve_selection(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out,
             " in voxsift %s with a certified bound on the improvement by any other selection.",
-            vxs_json_get_text(r->about, "voxsift"));
+            version_of(r));
 }
 
 static const char *weigh_selection(const vxs_record *r)
