@@ -72,6 +72,7 @@ static vxs_status run_round(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
 {
     size_t each = (size_t)cv->settings.inner_folds, total = cv->fold_count * (each + 1), count = 0;
     vxs_job **from = vxs_alloc((cv->end - cv->first) * each, sizeof(*from), err);
+    bool judged = round == 0 && may_end(cv);
     if (!from)
         return VXS_FAILED;
     for (size_t f = cv->first; f < cv->end; f++) {
@@ -84,7 +85,6 @@ static vxs_status run_round(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
             jobs[count].number = f * (each + 1) + g + (size_t)round * total;
             jobs[count].begin = w->inner[g].end;
             jobs[count].value_limit = end;
-            bool judged = round == 0 && may_end(cv);
             judges[count].fold = w;
             jobs[count].is_done = judged ? is_done : NULL;
             jobs[count].judge = &judges[count];

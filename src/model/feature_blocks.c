@@ -133,7 +133,7 @@ vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t o
  * single features. */
 double vxs_group_power(const vxs_method_settings *s)
 {
-    bool tree = s->blocks.groups && strncmp(s->blocks.groups, "tree:", 5) == 0;
+    bool tree = s->blocks.groups && vxs_groups_are_tree(s->blocks.groups);
     return !isnan(s->blocks.power) ? s->blocks.power : tree ? 0.4 : 0.5;
 }
 
@@ -184,7 +184,7 @@ static vxs_status write_groups(const vxs_task *t, FILE *stream, vxs_error *err)
 static vxs_status restore_groups(vxs_task *t, const vxs_method_settings *s, const char *path,
                                  vxs_error *err)
 {
-    const char *kind = strncmp(s->blocks.groups, "tree:", 5) == 0 ? "tree" : "file";
+    const char *kind = vxs_groups_are_tree(s->blocks.groups) ? "tree" : "file";
     char *text = vxs_format(err, "%s:%s", kind, path);
     vxs_status status = text ? vxs_task_make_groups(NULL, t, text, err) : VXS_FAILED;
     free(text);

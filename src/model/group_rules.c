@@ -216,6 +216,11 @@ static const rule *find_rule(const char *text, const char **what)
     return NULL;
 }
 
+bool vxs_groups_are_tree(const char *text)
+{
+    return strncmp(text, "tree:", 5) == 0;
+}
+
 bool vxs_groups_are_rule(const char *text)
 {
     const char *what = NULL;

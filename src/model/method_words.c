@@ -415,7 +415,7 @@ static const char *weigh_selection(const vxs_record *r)
 
 static bool has_overlap(const char *groups)
 {
-    return strncmp(groups, "patches:", 8) == 0 || strncmp(groups, "tree:", 5) == 0;
+    return strncmp(groups, "patches:", 8) == 0 || vxs_groups_are_tree(groups);
 }
 
 static void describe_group_lasso(const vxs_record *r, vxs_prose *p)

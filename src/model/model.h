@@ -233,6 +233,7 @@ VXS_MUST_CHECK vxs_status vxs_task_make_groups(const vxs_context *context, vxs_t
                                                const char *text, vxs_error *err);
 /* True if the groups follow from the voxel grid alone, so that a model need not store them. */
 bool vxs_groups_are_rule(const char *text);
+bool vxs_groups_are_tree(const char *text);
 /* feature_blocks.c: the power of a group's size in its penalty (group lasso). */
 double vxs_group_power(const vxs_method_settings *settings);
 /* group_tables.c: reads a table with the columns group and feature (`file:`), or feature and path

@@ -214,13 +214,9 @@ void vxs_group_set_certify(const vxs_group_set *a, double lambda, double largest
     const vxs_loss *loss = &a->problem->loss;
     state->largest = largest;
     state->scale = best_scale(a, largest > 0 ? lambda / largest : INFINITY);
-    state->dual = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_loss_weight(loss, i);
-        if (u > 0)
-            state->dual -= u * loss->kind->sample->conjugate(state->scale * a->dual_gradient[i] / u,
-                                                             loss->y[i], loss->threshold);
-    }
+    for (size_t i = 0; i < a->n; i++)
+        a->moved[i] = state->scale * a->dual_gradient[i];
+    state->dual = -vxs_loss_conjugate(loss, a->moved);
     state->primal = vxs_loss_value(loss, a->prediction) + lambda * penalty(a, a->weight);
     state->gap = state->primal - state->dual;
 }
