@@ -20,11 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS    60
-#define FLAT     1e-13 /* of the largest: second derivatives that count as 0 */
-#define ROUNDING 1e-14
-#define ENOUGH   1e-4  /* Armijo: share of the predicted decrease */
-#define LEVEL    1e-14 /* rounding of the gradient, relative to its terms */
+#define STEPS     60
+#define FLAT      1e-13 /* of the largest: second derivatives that count as 0 */
+#define ROUNDING  1e-14
+#define ENOUGH    1e-4  /* Armijo: share of the predicted decrease */
+#define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
+#define LEVEL     1e-14 /* rounding of the gradient, relative to its terms */
 
 static void span(vxs_covariates_fit *s)
 {
@@ -195,6 +196,14 @@ double vxs_covariates_fit_solve(vxs_covariates_fit *s, const double *z, double *
     }
     s->problem = problem;
     return newton(s, z, prediction);
+}
+
+bool vxs_covariates_fit_explain(vxs_covariates_fit *s, const double *zero, const double *gradient,
+                                double scale)
+{
+    vxs_loss_gradient(&s->problem->loss, zero, s->gradient);
+    return !(cblas_dnrm2((int)s->n, gradient, 1) >
+             EXPLAINED * scale * cblas_dnrm2((int)s->n, s->gradient, 1));
 }
 
 void vxs_covariates_fit_coefficients(const vxs_covariates_fit *s, double *coefficients)

@@ -23,6 +23,10 @@ VXS_MUST_CHECK vxs_status vxs_covariates_fit_init(const vxs_problem *problem, si
 void vxs_covariates_fit_release(vxs_covariates_fit *fit);
 /* Finds b; prediction = z + basis b. Returns the minimum of sum u f(prediction). */
 double vxs_covariates_fit_solve(vxs_covariates_fit *fit, const double *z, double *prediction);
+/* True if the gradient at the best coefficients, with predictions of 0 otherwise and `scale` times
+ * the loss, is rounding. */
+bool vxs_covariates_fit_explain(vxs_covariates_fit *fit, const double *zero, const double *gradient,
+                                double scale);
 /* Coefficients of the covariates themselves. */
 void vxs_covariates_fit_coefficients(const vxs_covariates_fit *fit, double *coefficients);
 /* Cholesky factor of the Hessian basis' diag(u f'') basis, for vxs_covariates_fit_project. */

@@ -29,7 +29,6 @@
 #define FLOOR              1e-13 /* lower bound of the restricted target, relative */
 #define SHRINKS            28    /* iterations of the search for the best multiple of alpha */
 #define TARGET_SHARE       0.3   /* of the gap: target of the restricted problem */
-#define EXPLAINED          1e-9  /* of the gradient: rounding, the covariates fit exactly */
 #define MAX_STALLED        2     /* consecutive restricted problems without progress */
 #define MIN_DECREASE       1e-13 /* of the empty model's value: progress; */
 #define LOOSE_GAP          0.1   /* with a restricted gap above this, */
@@ -382,15 +381,6 @@ static vxs_status solve_restricted(vxs_cutting_plane *g, vxs_error *err)
 
 /* ---- Initialization -------------------------------------------------------------------------- */
 
-/* True if the gradient after fitting covariates is rounding. */
-static bool is_explained(const vxs_cutting_plane *g)
-{
-    int n = (int)g->n;
-    vxs_loss_gradient(&g->problem.loss, g->z, g->covariates_fit.gradient);
-    double norm = cblas_dnrm2(n, g->covariates_fit.gradient, 1);
-    return !(cblas_dnrm2(n, g->gradient, 1) > EXPLAINED * g->budget.cost * norm);
-}
-
 static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
 {
     g->empty = 1;
@@ -404,7 +394,8 @@ static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->covariates_fit.b, 0, g->covariates_fit.rank * sizeof(*g->covariates_fit.b));
     vxs_cutting_plane_evaluate(g);
-    g->explained = is_explained(g);
+    g->explained = /* z is 0 */
+        vxs_covariates_fit_explain(&g->covariates_fit, g->z, g->gradient, g->budget.cost);
     if (g->dual_gradient)
         memcpy(g->dual_gradient, g->gradient, g->n * sizeof(*g->dual_gradient));
     vxs_status status = certify(g, err);

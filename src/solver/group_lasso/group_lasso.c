@@ -29,7 +29,6 @@
 #define FEW             8     /* groups that may enter at once, at least */
 #define MARGIN          1e-9  /* of screening, relative to 1 */
 #define ROUNDING        1e-13 /* of norms: slopes of a target that covariates explain */
-#define EXPLAINED       1e-10 /* of the gradient without covariates: the same */
 #define PATIENCE        5     /* iterations without a smaller gap */
 
 typedef struct {
@@ -120,15 +119,6 @@ static double look_at_groups(group_lasso *l, double level)
 
 /* ---- The empty model ------------------------------------------------------------------------- */
 
-/* True if the gradient beside the covariates is rounding. */
-static bool is_explained(const group_lasso *l)
-{
-    int n = (int)l->n;
-    vxs_loss_gradient(&l->problem.loss, l->set.z, l->set.covariates.gradient); /* z = 0 */
-    double whole = cblas_dnrm2(n, l->set.covariates.gradient, 1);
-    return !(cblas_dnrm2(n, l->set.gradient, 1) > EXPLAINED * whole);
-}
-
 static vxs_status solve_empty(group_lasso *l, vxs_error *err)
 {
     vxs_group_state state;
@@ -140,7 +130,8 @@ static vxs_status solve_empty(group_lasso *l, vxs_error *err)
         return status;
     l->set.context = l->context;
     vxs_group_set_evaluate(&l->set);
-    bool explained = is_explained(l);
+    bool explained = /* z is 0 */
+        vxs_covariates_fit_explain(&l->set.covariates, l->set.z, l->set.gradient, 1);
     memcpy(l->inside, l->set.dual_gradient, l->n * sizeof(*l->inside));
     l->set.inside = l->inside;
     vxs_group_set_certify(&l->set, 1, 0, &state);
