@@ -18,6 +18,13 @@ def spent():
     return usage.ru_utime + usage.ru_stime
 
 
+def identical(target):
+    """Words with which voxsift solves the problem that the peers solve: raw columns, no intercept, every subject counts
+    the same, and of two classes 1 is the positive one, whichever is rarer."""
+    return ["--target", target, "--standardize", "none", "--no-intercept", "--nthreads", "1",
+            *(["--positive", "1", "--class-weights", "none"] if target == "class" else [])]
+
+
 class Ours:
     """The least of several fits of one problem: passes, weights, and seconds: the solver's by the clock or processor
     seconds of the whole command, which also reads the cohort and writes the model, whichever are fewer (the clock's
@@ -28,15 +35,19 @@ class Ours:
         for _ in range(repeat):
             before = spent()
             said = json.loads(subprocess.run(
-                [build + "/voxsift", "fit", folder + "/cohort", "--target", target, "--standardize", "none", "--no-intercept",
-                 "--class-weights", "none", "--nthreads", "1", "--json", "-q", "-o", folder + "/model", "--force", *words,
-                 *(["--positive", "1"] if target == "class" else [])],
+                [build + "/voxsift", "fit", folder + "/cohort", *identical(target), "--json", "-q", "-o", folder + "/model",
+                 "--force", *words],
                 check=True, stdout=subprocess.PIPE).stdout)
             self.seconds = min(self.seconds, said["seconds"], spent() - before)
-        self.passes, self.w = said["passes"], np.zeros(p)
-        for line in open(folder + "/model/weights.tsv").read().splitlines()[1:]:
-            row = line.split("\t")
-            self.w[int(row[0])] = float(row[-1])
+        self.passes, self.w = said["passes"], weights(folder + "/model", p)
+
+
+def weights(model, p):
+    w = np.zeros(p)
+    for line in open(model + "/weights.tsv").read().splitlines()[1:]:
+        row = line.split("\t")
+        w[int(row[0])] = float(row[-1])
+    return w
 
 
 def lowered(solve, gap, tolerances, target=1e-6, repeat=3):
