@@ -45,6 +45,10 @@ double vxs_stability_bound(double threshold, double pairs, double q, double p);
 VXS_MUST_CHECK vxs_status vxs_folds_deal(const vxs_task *task, const size_t *group, size_t groups,
                                          size_t count, const vxs_random *random, size_t *fold,
                                          vxs_error *err);
+/* balance.c: for metrics.c, of more than two classes and predictions that have folds. NAN: no two
+ * subjects of different classes are in one fold. */
+VXS_MUST_CHECK vxs_status vxs_balance_over_folds(const vxs_predictions *predictions,
+                                                 double *balanced, vxs_error *err);
 /* leaks.c */
 VXS_MUST_CHECK vxs_status vxs_folds_check(const vxs_task *task, const vxs_folds *folds,
                                           vxs_error *err);

@@ -522,6 +522,8 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
         measure_brier(p, m);
         measure_calibration(p, m);
     }
+    if (!status && p->fold && p->class_count > 2)
+        status = vxs_balance_over_folds(p, &m->balanced_accuracy, err);
     free(list);
     free(folds);
     return status;

@@ -246,6 +246,9 @@ run("fit", "c", "--target", "dx", "--choose-lambda", "4", "--nlambda", "8", "-o"
 check("folds that choose lambda calibrate", "calibration_slope" in json.load(open("m/model.json"))["outputs"][0])
 run("fit", "c", "--target", "dx", "--lambda-ratio", "0.3", "-o", "m", "--force", "-q")
 check("nobody else does", "calibration_slope" not in json.load(open("m/model.json"))["outputs"][0])
+site_of = {i: 1 + (k % 3 if k % 4 else "xyz".index(kind[k])) for k, i in enumerate(ids)}
+with open("kinds.tsv", "w") as out:
+    print("participant_id\tfold", *(f"{i}\t{f}" for i, f in site_of.items()), sep="\n", file=out)
 said, p, folds = cv("kind", "--nlambda", "6", "--folds", "3")
 total = np.sum([np.array(p["p_" + k], float) for k in "xyz"], 0)
 check("probabilities of three classes", near(total, np.ones(N)))
@@ -261,8 +264,20 @@ for k, name in enumerate(names):
     want = [(kind == name).sum(), np.array([(best == name)[a].mean() for a, b in sides]) @ pairs / pairs.sum(), (kind == name)[best == name].mean(),
             np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in scores[k][a] for j in scores[k][b]])]
     check("scores of class " + name, near([got[m] for m in ("subjects", "sensitivity", "ppv", "auc")], want), (got, want))
-check("their means", near([said["outer"]["balanced_accuracy"]["pooled"], said["outer"]["auc"]["pooled"]],
-                          [np.mean([c[m] for c in said["each_class"].values()]) for m in ("sensitivity", "auc")]))
+check("their mean area", near(said["outer"]["auc"]["pooled"], np.mean([c["auc"] for c in said["each_class"].values()])))
+def balance(truth, predicted, fold, classes):
+    """Of each pair of classes: where the first is said of its own subject, but not of one of the second in the same fold."""
+    pairs = [[(predicted[i] == c) - float(predicted[j] == c) for f in set(fold) for i in np.flatnonzero((truth == c) & (fold == f))
+              for j in np.flatnonzero((truth == d) & (fold == f))] for c in classes for d in classes if c != d]
+    return (1 + (len(classes) - 1) * np.mean([np.mean(v) for v in pairs if v])) / len(classes)
+check("their balance", near(said["outer"]["balanced_accuracy"]["pooled"], balance(kind, best, fold, names)), said["outer"]["balanced_accuracy"])
+check("a constant is worth 1/3", near(said["baseline"]["constant"]["balanced_accuracy"], 1 / 3))
+# Sites with other shares of the classes: the commonest class of the others is the rarer one in each site
+said, p, folds = cv("kind", "--nlambda", "6", "--folds-from", "kinds.tsv", "--inner-folds", "0", "--lambda-ratio", "0.3")
+fold = np.array([site_of[i] for i in p["participant_id"]])
+check("sites differ", len({tuple(np.bincount([list("xyz").index(k) for k in kind[fold == f]], minlength=3)) for f in set(fold)}) == 3)
+check("a constant that differs between folds is worth 1/3", near(said["baseline"]["constant"]["balanced_accuracy"], 1 / 3), said["baseline"]["constant"])
+check("and a model by the same measure", near(said["outer"]["balanced_accuracy"]["pooled"], balance(kind, np.array(p["predicted"]), fold, names)))
 
 # ---- The positive class: the rarer one, or --positive; the other choice turns signs and names round, and nothing else -----
 rarer, other = ("yes", "no") if 2 * y.sum() < N else ("no", "yes")
