@@ -78,16 +78,17 @@ static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *nam
 /* Prints which held-out subjects the comparing metrics compare. */
 static void print_comparison(const vxs_call *call, const vxs_cv *cv)
 {
-    const char *names = cv->task->class_count > 0 ? "balanced accuracy, sensitivity and AUC" : "r";
+    const char *names =
+        cv->task->class_count > 0 ? "balanced accuracy, sensitivity and AUC compare" : "r compares";
     const vxs_comparison *c = &cv->comparison;
     if (c->across)
         fprintf(call->out,
-                "  %s: across folds, the constant of each fold replaced by that of all subjects\n"
-                "  (no fold has %s): biased downwards, below %s at chance\n",
+                "  %s subjects of all folds, with the constant of each fold replaced by that\n"
+                "  of all subjects (no fold has %s): biased downwards, below %s at chance\n",
                 names, cv->task->class_count > 0 ? "two classes" : "two subjects",
                 cv->task->class_count > 0 ? "0.5" : "0");
     else
-        fprintf(call->out, "  %s: within folds, %.0f pairs of subjects in %zu of %zu folds\n",
+        fprintf(call->out, "  %s subjects of the same fold: %.0f pairs in %zu of %zu folds\n",
                 names, c->pairs, c->folds, cv->fold_count);
 }
 
@@ -116,8 +117,7 @@ static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *na
     else if (value_of(&cv->ahead[best].low, name) <= 0)
         fprintf(call->out, VXS_NOT_BETTER "\n", baseline_words(cv, best));
     else
-        fprintf(call->out, "The model predicts better than the best baseline, \"%s\".\n",
-                baseline_words(cv, best));
+        fprintf(call->out, VXS_BETTER "\n", baseline_words(cv, best));
 }
 
 /* Prints the main metrics; the files have all. */
@@ -174,11 +174,10 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
                                                                     : "");
     vxs_print_positive(out, t);
     print_scores(call, cv);
-    fprintf(out, "  %.1f passes over the data, %s s\n", cv->passes,
+    fprintf(out, "  %.1f passes (readings of all features), %s s\n", cv->passes,
             vxs_short_text(cv->seconds, seconds));
-    fprintf(out, "  %s/predictions.tsv  of every subject\n", dir);
-    fprintf(out, "  %s/scores.tsv       all metrics: outer, inner (only select %s), baselines\n",
-            dir, vxs_chosen_words(&cv->tuning));
+    fprintf(out, "  %s/predictions.tsv  the prediction of each subject when held out\n", dir);
+    fprintf(out, "  %s/scores.tsv       all metrics of the model and the baselines\n", dir);
     fprintf(out, "  %s/weights.tsv      mean, SD and selection frequency over folds%s\n", dir,
             t->cohort->kind == VXS_FEATURES_VOXELS ? "; also as maps" : "");
     fprintf(out, "  %s/cv.json          all results and settings\n", dir);

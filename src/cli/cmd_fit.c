@@ -150,7 +150,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
     fprintf(out,
             "  optimality certificate: relative duality gap %.2g%s (primal %.10g, dual %.10g)\n",
             c->gap, c->converged ? "" : ", ABOVE the tolerance", c->primal, c->dual);
-    fprintf(out, "  %.2f passes over the data, %s s, %llu iteration%s%s\n", c->passes,
+    fprintf(out, "  %.2f passes (readings of all features), %s s, %llu iteration%s%s\n", c->passes,
             vxs_short_text(c->seconds, seconds), (unsigned long long)c->iterations,
             vxs_plural((size_t)c->iterations),
             vxs_iterated_selection(&o->fit) ? " of the subproblems" : "");
@@ -340,8 +340,8 @@ static void warn_of_shares(const vxs_call *call, const vxs_model *m)
         if (m->selection.slope[o] == 0)
             vxs_log(
                 call->context, VXS_LOG_WARNING,
-                "held-out scores do not go with '%s': its calibrated probability is its share of "
-                "the training subjects, for everybody",
+                "scores of held-out subjects do not rise with '%s': its calibrated probability is "
+                "the same for all subjects, its fraction of the training subjects",
                 m->classes[m->output_count > 1 ? o : 1]);
 }
 

@@ -53,9 +53,10 @@ static void print_words(const vxs_call *call, const vxs_task *task,
     bool fewer = !r->groups && r->candidates < task->cohort->p;
     char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT];
     fprintf(out,
-            "Stability selection for '%s', %s: at most %zu of %zu %s%s in each of %zu halves\n",
-            task->settings.target, vxs_subjects_text(task, subjects), r->features, r->candidates,
-            counted, fewer ? " that can be selected" : "", r->halves);
+            "Stability selection for '%s', %s\n"
+            "  each of %zu halves selects at most %zu of %zu %s%s\n",
+            task->settings.target, vxs_subjects_text(task, subjects), r->halves, r->features,
+            r->candidates, counted, fewer ? " that can be selected" : "");
     vxs_print_positive(out, task);
     for (size_t o = 0; o < vxs_task_outputs(task); o++) {
         if (vxs_task_outputs(task) > 1)

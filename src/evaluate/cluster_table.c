@@ -1,4 +1,4 @@
-/* cluster_table.c - clusters of the non-zero voxels of a map, as a table. */
+/* cluster_table.c - clusters of the nonzero voxels of a map, as a table. */
 #include "evaluate/evaluate.h"
 
 #include <stdlib.h>

@@ -115,8 +115,8 @@ vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work
     vxs_status status = jobs && judges && loss ? VXS_OK : VXS_FAILED;
     vxs_job_common choosing = *common;
     bool done = false;
-    choosing.doing =
-        vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "asking inner folds" : "choosing lambda";
+    choosing.doing = vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "fitting inner folds"
+                                                                      : "choosing lambda";
     for (size_t k = 0; k < count && !status; k++)
         judges[k].loss = loss + k * cv->tuning.count;
     for (int round = 0; round < VXS_INNER_ROUNDS && !status && !done; round++)

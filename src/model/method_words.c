@@ -21,7 +21,7 @@ static const vxs_path_words by_lambda = {
     .measured = "of lambda_max",
     .title = "How lambda was chosen",
     .axis = "lambda / lambda_max",
-    .sizes = "Features on the path",
+    .sizes = "Number of selected features",
     .followed = "path from lambda_max down",
     .halving = "the path of models from lambda_max down was fitted on both halves",
 };
@@ -36,7 +36,7 @@ static const vxs_path_words by_iterations = {
     .measured = "iterations",
     .title = "How the number of iterations was chosen",
     .axis = "iterations",
-    .sizes = "Features with a weight",
+    .sizes = "Number of selected features",
     .followed = "path of iterations",
     .halving = "features were selected iteratively on both halves",
 };
@@ -50,7 +50,7 @@ static const vxs_path_words by_number = {
     .each = "number to select",
     .measured = "selected",
     .title = "How the number to select was chosen",
-    .sizes = "Features with a weight",
+    .sizes = "Number of selected features",
     .followed = "path of iterations",
     .halving = "features were selected iteratively on both halves",
 };
@@ -136,7 +136,8 @@ static const char *version_of(const vxs_record *r)
 
 static void describe_gap(const vxs_record *r, vxs_prose *p)
 {
-    fprintf(p->out, " to a certified duality gap in voxsift %s.", version_of(r));
+    fprintf(p->out, " in voxsift %s (tolerance: a relative duality gap of %g).", version_of(r),
+            r->settings.tol);
 }
 
 static FILE *begin_row(const vxs_setting_rows *rows, const char *name)
@@ -243,7 +244,7 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
 static const char *weigh_fused(const vxs_record *r)
 {
     return vxs_record_is_dense(r) ? FUSED_REGIONS
-               "Without --sparsity nearly every voxel has a non-zero weight: the largest fused "
+               "Without --sparsity nearly every voxel has a nonzero weight: the largest fused "
                "region is the background, and its weight is the effect of the sum over its "
                "voxels. Interpret where weights change, not which voxels have one."
                                   : FUSED_REGIONS;
@@ -426,8 +427,9 @@ static void describe_group_lasso(const vxs_record *r, vxs_prose *p)
     fprintf(p->out, " over groups of features (%s", groups);
     write_number(p->out, ", penalized by their size to the power %s)",
                  vxs_group_power(&r->settings));
-    if (has_overlap(groups)) {
-        fputs(" in its latent form", p->out);
+    bool table = strncmp(groups, "file:", 5) == 0;
+    if (table || has_overlap(groups)) {
+        fputs(table ? " in its latent form where groups overlap" : " in its latent form", p->out);
         vxs_cite(p, of_latent);
     }
 }

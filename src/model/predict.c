@@ -163,7 +163,7 @@ static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, d
     return f > 0 || m->task.no_intercept ? free_column(m, c, f, values, err) : VXS_OK;
 }
 
-/* Reads only features with a non-zero weight. */
+/* Reads only features with a nonzero weight. */
 static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
     vxs_status status = VXS_OK;

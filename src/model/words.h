@@ -41,7 +41,7 @@ typedef struct {
     const char *measured; /* "of lambda_max" */
     const char *title;    /* "How lambda was chosen" */
     const char *axis;     /* "lambda / lambda_max"; NULL: number of feature blocks */
-    const char *sizes;    /* "Features on the path" */
+    const char *sizes;    /* "Number of selected features" */
     const char *followed; /* "path from lambda_max down" */
     const char *halving;  /* how stability selection fits the halves of the subjects */
 } vxs_path_words;

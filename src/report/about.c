@@ -70,6 +70,12 @@ vxs_fold_counts vxs_results_folds(const vxs_results *s)
                               .inner = vxs_results_number(cv, "inner-folds") };
 }
 
+static const char *rule_words(const vxs_json *cv)
+{
+    const char *key = vxs_results_has(cv, "choose-rule") ? "choose-rule" : "select";
+    return strcmp(vxs_results_text(cv, key), "1se") == 0 ? "one-standard-error rule" : "least loss";
+}
+
 void vxs_section_evaluation(const vxs_results *s)
 {
     const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
@@ -81,9 +87,7 @@ void vxs_section_evaluation(const vxs_results *s)
                  vxs_plural((size_t)f.repeats));
     if (f.inner > 0)
         vxs_html(s->out, "%s chosen by %g-fold inner CV (%s)", vxs_record_path(&s->record)->chosen,
-                 f.inner,
-                 vxs_results_text(cv,
-                                  vxs_results_has(cv, "choose-rule") ? "choose-rule" : "select"));
+                 f.inner, rule_words(cv));
     else
         vxs_html(s->out, "%s fixed beforehand", vxs_record_path(&s->record)->chosen);
     if (vxs_results_text(cv, "folds")[0])
@@ -172,7 +176,7 @@ static void write_outputs(const vxs_results *s)
 {
     const vxs_model *m = &s->model;
     bool pieces = m->outputs[0].fit.certificate.fused_regions > 0;
-    fputs("<table><tr><th>Output</th><th>lambda</th><th>lambda / lambda_max</th><th>non-zero "
+    fputs("<table><tr><th>Output</th><th>lambda</th><th>lambda / lambda_max</th><th>nonzero "
           "weights</th>",
           s->out);
     if (pieces)
@@ -227,24 +231,25 @@ static void write_bound_of_rounds(const vxs_results *s)
     for (size_t k = 0; k < s->model.output_count; k++)
         gap = fmax(gap, s->model.outputs[k].fit.certificate.gap);
     if (gap <= tol) {
-        vxs_html(s->out,
-                 "<p>Iterations ended with a duality gap over everything that could be selected of "
-                 "at most %g of the loss of the empty model: no other selection and no other "
-                 "weights are better by more than that.</p>\n",
-                 tol);
+        vxs_html(
+            s->out,
+            "<p>Iterations ended with a duality gap of at most %g, relative to the loss of the "
+            "model without features: no other selection and no other weights lower the "
+            "objective (loss plus penalty) by more than that.</p>\n",
+            tol);
         return;
     }
     vxs_html(s->out,
-             "<p>Every fit solved the problem on its selection to a gap of at most %g of the loss "
-             "of the empty model. Iterations ended when %s",
+             "<p>Every fit solved the problem on what it selected to a duality gap of at most %g, "
+             "relative to the loss of the model without features. Iterations ended when %s",
              fmax(tol, vxs_record_selection_tol(&s->record)),
              asked->path.numbers ? "the requested number was selected"
                                  : "their requested number was reached");
     fputs(s->kind->model
-              ? "; the relative gap below, over everything that could be selected, bounds how much "
-                "lower the objective could be with more of them. It is no error of the "
-                "weights.</p>\n"
-              : ": a selection, not an optimum over everything that could be selected.</p>\n",
+              ? ". The relative gap below bounds how much any other selection could lower the "
+                "objective (loss plus penalty). It is no error of the weights.</p>\n"
+              : ". Other or more selected features could lower the objective (loss plus penalty) "
+                "further.</p>\n",
           s->out);
 }
 
@@ -256,17 +261,18 @@ void vxs_section_certificate(const vxs_results *s)
         write_bound_of_rounds(s);
     else if (is_converged(s))
         vxs_html(s->out,
-                 "<p>Every fit ended with a duality gap over all features of at most %g of the "
-                 "loss of the empty model: the optimization is finished, and no other weights "
-                 "lower the objective by more than that. This is not about prediction.</p>\n",
+                 "<p>Every fit ended with a duality gap of at most %g: no other weights of any "
+                 "features lower the objective (loss plus penalty) by more than this fraction of "
+                 "the loss of the model without features. So the computation is finished. How well "
+                 "the model predicts is another question.</p>\n",
                  s->record.settings.tol);
     else
-        fputs("<p class=\"warn\">Some fits did not reach the tolerance of the duality gap: their "
-              "models are not optimal.</p>\n",
+        fputs("<p class=\"warn\">Some fits did not reach the tolerance of the duality gap: other "
+              "weights may lower their objective (loss plus penalty).</p>\n",
               s->out);
     if (vxs_record_is_refit(&s->record))
-        fputs("<p>Weights were refitted on the selection; the gap is that of the selecting "
-              "problem.</p>\n",
+        fputs("<p>The weights were refitted on the selected features; the gap is about the "
+              "selection.</p>\n",
               s->out);
     if (s->kind->model)
         (lambda ? write_outputs : write_generated)(s);

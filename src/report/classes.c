@@ -42,9 +42,10 @@ void vxs_section_classes(const vxs_results *s)
     for (const vxs_json *row = confusion->first; row; row = row->next)
         write_row(s, row);
     fputs(
-        "</table>\n<p class=\"small\">Held-out subjects with per cents of the true class; over "
-        "repeats, the mean. PPV: positive predictive value, the fraction of subjects predicted as "
-        "the class that are of it, at the frequencies of this cohort.</p>\n",
+        "</table>\n<p class=\"small\">Numbers of held-out subjects (mean over repeats), and "
+        "percentages of the true class. PPV (positive predictive value): of the subjects that are "
+        "predicted as a class, the fraction that belong to it; it depends on how frequent the "
+        "class is in this cohort.</p>\n",
         s->out);
 }
 

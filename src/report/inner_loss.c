@@ -62,9 +62,9 @@ static vxs_status write_choice(const vxs_results *s, const vxs_selection *choice
     vxs_status status = c.series && c.names ? VXS_OK : VXS_FAILED;
     if (!status) {
         write_curves(&c, choice->losses, path->title,
-                     folds > 1 ? "inner CV loss, per outer fold" : "held-out loss");
+                     folds > 1 ? "inner CV loss, per outer fold" : "loss per held-out subject");
         if (!vxs_record_is_dense(&s->record)) /* of which nearly all features have a weight */
-            write_curves(&c, choice->sizes, path->sizes, "non-zero weights");
+            write_curves(&c, choice->sizes, path->sizes, "nonzero weights");
     }
     free(c.series);
     free(c.names);
@@ -82,6 +82,26 @@ vxs_status vxs_section_selection(const vxs_results *s, vxs_error *err)
     return status;
 }
 
+/* What the curves show, below them. */
+void vxs_caption_selection(const vxs_results *s)
+{
+    const vxs_path_words *path = vxs_record_path(&s->record);
+    const vxs_json *points = vxs_json_get(s->about, path->key);
+    if (!points || points->length < 2)
+        return;
+    vxs_html(
+        s->out,
+        "<p class=\"small\">%s: mean loss of the inner folds at each value that was tried%s. The "
+        "smaller the loss, the better the prediction.",
+        path->title, s->kind->model ? "" : ", one curve for each outer fold");
+    if (path->by == VXS_BY_LAMBDA)
+        vxs_html(s->out, " Where the least loss is at the left edge, try smaller values "
+                         "(--lambda-ratio).");
+    if (!vxs_record_is_dense(&s->record))
+        vxs_html(s->out, " %s: how many weights are not 0 at each value.", path->sizes);
+    fputs("</p>\n", s->out);
+}
+
 /* Of a model whose hyperparameter was chosen by CV. */
 vxs_status vxs_section_choice(const vxs_results *s, vxs_error *err)
 {
@@ -92,13 +112,16 @@ vxs_status vxs_section_choice(const vxs_results *s, vxs_error *err)
     const vxs_certificate *c = &s->model.outputs[0].fit.certificate;
     vxs_html(s->out, "<h2>%s</h2>\n<p>", path->title);
     if (path->by == VXS_BY_LAMBDA)
-        vxs_html(s->out, "lambda = %v (%v lambda_max), chosen by internal CV. ", c->lambda,
-                 c->lambda / c->lambda_max);
+        vxs_html(
+            s->out,
+            "lambda = %v (%v lambda_max), chosen by cross-validation in the training subjects. ",
+            c->lambda, c->lambda / c->lambda_max);
     vxs_html(s->out,
-             "These losses only select %s; they are not an accuracy estimate.</p>\n"
+             "The loss of the folds only chooses %s; it is no estimate of accuracy.</p>\n"
              "<div class=\"row\">\n",
              path->chosen);
     vxs_status status = vxs_section_selection(s, err);
     fputs("</div>\n", s->out);
+    vxs_caption_selection(s);
     return status;
 }

@@ -103,7 +103,7 @@ void vxs_places_release(vxs_places *m)
 /* ---- Regions --------------------------------------------------------------------------------- */
 
 /* Clusters have a peak and a label there; fused regions, all of whose voxels have one value, have
- * none. The label of the largest overlap may be another one. */
+ * none. The label with the largest overlap may be another one. */
 static void write_region_header(const vxs_places *m, bool piece)
 {
     const char *first = piece ? "weight" : "peak value", *place = piece ? "center" : "peak";
@@ -114,7 +114,7 @@ static void write_region_header(const vxs_places *m, bool piece)
     if (m->has_atlas && !piece)
         fputs("<th class=\"t\">label at the peak</th>", m->s->out);
     if (m->has_atlas)
-        fputs("<th class=\"t\">label of the largest overlap</th><th>covers</th>", m->s->out);
+        fputs("<th class=\"t\">label with the largest overlap</th><th>overlap</th>", m->s->out);
     for (size_t a = 0; a < m->other_count; a++)
         vxs_html(m->s->out, "<th class=\"t\">%s</th>", m->other_name[a]);
     fputs("</tr>\n", m->s->out);
@@ -141,6 +141,18 @@ static void write_region(const vxs_places *m, const vxs_cluster *c, const vxs_ov
     fputs("</tr>\n", out);
 }
 
+static void write_region_notes(const vxs_places *m, size_t count, bool fused)
+{
+    vxs_html(m->s->out, "<p class=\"small\">x, y, z in mm.");
+    if (m->has_atlas)
+        vxs_html(m->s->out, " Overlap: percentage of the voxels of the %s that have the label.",
+                 fused ? "fused region" : "cluster");
+    if (count > MOST_ROWS)
+        vxs_html(m->s->out, " The largest %d of %z %s.", MOST_ROWS, count,
+                 fused ? "fused regions" : "clusters");
+    fputs("</p>\n", m->s->out);
+}
+
 static vxs_status write_regions(const vxs_places *m, const vxs_clusters *clusters, bool fused,
                                 vxs_error *err)
 {
@@ -156,10 +168,8 @@ static vxs_status write_regions(const vxs_places *m, const vxs_clusters *cluster
         for (size_t k = 0; k < clusters->count && k < MOST_ROWS; k++)
             write_region(m, &clusters->rows[k], &overlap[k], clusters->count, fused);
         fputs("</table>\n", m->s->out);
+        write_region_notes(m, clusters->count, fused);
     }
-    if (!status && clusters->count > MOST_ROWS)
-        vxs_html(m->s->out, "<p class=\"small\">The largest %d of %z %s.</p>\n", MOST_ROWS,
-                 clusters->count, fused ? "fused regions" : "clusters");
     free(overlap);
     return status;
 }

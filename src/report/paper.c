@@ -130,7 +130,7 @@ void vxs_paper_permutations(vxs_paper *p)
              vxs_results_number(s->about, "observed"));
     write_exchange(s);
     if (stop > 0) {
-        vxs_html(s->out, ", with early stopping after %g exceedances", stop);
+        vxs_html(s->out, ", with early stopping after %g exceedances of the observed value", stop);
         cite(p, besag);
     }
     write_p(p);
@@ -179,11 +179,12 @@ static void write_origin(const vxs_results *s)
     const vxs_json *asked = s->kind->settings ? vxs_json_get(s->about, s->kind->settings) : NULL;
     fputs("<h2>Provenance</h2>\n<table>\n", s->out);
     vxs_row_of_text(s->out, "Command", vxs_results_text(s->about, "command"));
-    vxs_row_of_text(s->out, "Program", vxs_results_text(s->about, "voxsift"));
-    vxs_row_of_text(s->out, "Files", s->directory);
+    vxs_row_of_text(s->out, "voxsift", vxs_results_text(s->about, "voxsift"));
+    vxs_row_of_text(s->out, "Results", s->directory);
     vxs_row_of_text(s->out, "Cohort", vxs_results_text(vxs_results_subjects(s), "cohort"));
     vxs_row_of_number(s->out, "Seed", vxs_results_number(asked, "seed"));
-    vxs_row_of_number(s->out, "Passes over the data", vxs_results_number(s->about, "passes"));
+    vxs_row_of_number(s->out, "Passes (readings of all features)",
+                      vxs_results_number(s->about, "passes"));
     vxs_row_of_number(s->out, "Seconds", vxs_results_number(s->about, "seconds"));
     fputs("</table>\n", s->out);
 }

@@ -50,11 +50,10 @@ static void write_lead(const vxs_results *s)
              count);
     write_blocks(s);
     if (count < asked)
-        vxs_html(
-            s->out,
-            " Stopped early after %g exceedances, before %g permutations (Besag &amp; Clifford "
-            "1991).",
-            vxs_results_number(permuting(s), "stop-at"), asked);
+        vxs_html(s->out,
+                 " Stopped early: %g permutations reached it before %g permutations (Besag &amp; "
+                 "Clifford 1991).",
+                 vxs_results_number(permuting(s), "stop-at"), asked);
     vxs_html(s->out, " Smallest possible p: %v.</p>\n", number(s, "smallest_p"));
 }
 
@@ -102,13 +101,14 @@ vxs_status vxs_section_permutations(const vxs_results *s, vxs_error *err)
     write_warning(s);
     fputs("<h2>Null distribution</h2>\n<div class=\"row\">\n", s->out);
     vxs_status status = write_null(s, err);
-    vxs_html(s->out,
-             "</div>\n<p class=\"small\">Each permutation repeats the complete cross-validation: "
-             "folds, prefilter, choice of %s and fits. Covariates are not permuted; the null "
-             "hypothesis is that the target is independent of images and covariates jointly. "
-             "p = (C + 1) / (N + 1), where C of N permutations reach the observed value, and at "
-             "least 1 / the number of distinct permutations.</p>\n",
-             vxs_record_path(&s->record)->chosen);
+    vxs_html(
+        s->out,
+        "</div>\n<p class=\"small\">Each permutation repeats the complete cross-validation: "
+        "folds, prefilter, choice of %s and fits. Covariates are not permuted; the null "
+        "hypothesis is that the target is independent of images and covariates jointly. "
+        "p = (C + 1) / (N + 1), where C of N permutations are at least as good as the observed "
+        "value. If few permutations are distinct, p is at least 1 / their number.</p>\n",
+        vxs_record_path(&s->record)->chosen);
     if (s->record.class_count > 2)
         vxs_section_classes(s);
     return status;
@@ -124,7 +124,7 @@ void vxs_section_permuting(const vxs_results *s)
     vxs_html(s->out, "<tr><th>Permutations</th><td>%g of %g requested", number(s, "permutations"),
              number(s, "requested"));
     if (stop > 0)
-        vxs_html(s->out, "; early stop after %g exceedances", stop);
+        vxs_html(s->out, "; stops early after %g that reach the observed value", stop);
     if (isfinite(number(s, "distinct_permutations")))
         vxs_html(s->out, "; %g distinct permutations", number(s, "distinct_permutations"));
     fputs("</td></tr>\n", s->out);

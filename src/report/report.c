@@ -63,22 +63,22 @@ static const char style[] =
 
 static const vxs_results_map of_cv[] = {
     { .file = "weights_mean.nii.gz",
-      .words = "Weights, mean over folds.",
+      .words = "Weights, mean over folds: change of the model's score per unit of the image.",
       .sizes = "Norms of weights, mean over folds.",
       .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
     { .file = "selection.nii.gz",
-      .words = "Selection frequency: fraction of folds in which a voxel has a non-zero weight.",
+      .words = "Selection frequency: fraction of folds in which a voxel has a nonzero weight.",
       .selected = true },
     { .file = "pattern.nii.gz",
       .words = "Activation pattern, mean over folds: covariance of each voxel with the model's "
-               "score (Haufe et al. 2014); not thresholded.",
+               "score, divided by the variance of the score (Haufe et al. 2014); not thresholded.",
       .sign = VXS_SIGN_PATTERN },
     { .file = NULL },
 };
 static const vxs_results_map of_model[] = {
     { .file = "weights.nii.gz",
-      .words = "Weights.",
+      .words = "Weights: change of the model's score per unit of the image.",
       .sizes = "Norms of weights.",
       .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
@@ -90,14 +90,17 @@ static const vxs_results_map of_stability[] = {
     { .file = NULL },
 };
 
-static const char of_weights[] =
-    "Weights are multivariate: a non-zero weight does not imply a local effect, and a zero weight "
-    "does not imply its absence. Interpret the activation pattern, which 'voxsift cv' computes "
-    "(Haufe et al. 2014).";
+#define MULTIVARIATE                                                                               \
+    "Weights are multivariate: a nonzero weight does not imply a local effect, and a zero weight " \
+    "does not imply its absence. "
+static const char of_folds[] =
+    MULTIVARIATE "Interpret the activation pattern, the last map (Haufe et al. 2014).";
+static const char of_weights[] = MULTIVARIATE
+    "Interpret the activation pattern, which 'voxsift cv' computes (Haufe et al. 2014).";
 static const char of_selection[] =
-    "A voxel that is not stable may carry as much information as one that is: neighbors in a "
-    "smooth image replace each other, so that a region may be selected in every half though none "
-    "of its voxels is stable.";
+    "A voxel that is not stable may carry as much information as one that is. In a smooth image "
+    "neighbors carry the same information, and each half selects another one of them: a region "
+    "may be selected in every half although none of its voxels is stable.";
 
 static const char *const of_all[] = { "subjects", "features", NULL };
 static const char *const of_permutations[] = {
@@ -114,7 +117,7 @@ static const vxs_results_kind kinds[] = {
       .settings = "cross_validation",
       .results = vxs_section_scores,
       .maps = of_cv,
-      .caution = of_weights,
+      .caution = of_folds,
       .rows = vxs_section_evaluation,
       .certificate = vxs_section_certificate,
       .paper = vxs_paper_cv },

@@ -101,6 +101,8 @@ static void write_comparison(const vxs_results *s)
               s->out);
     else if (!(vxs_results_number(d, "low") > 0))
         vxs_html(s->out, "<p class=\"warn\">" VXS_NOT_BETTER "</p>\n", baseline_words(s, best));
+    else
+        vxs_html(s->out, "<p>" VXS_BETTER "</p>\n", baseline_words(s, best));
 }
 
 static void write_verdict(const vxs_results *s)
@@ -124,8 +126,8 @@ static void write_verdict(const vxs_results *s)
                  s->classes ? "0.5" : "0");
     if (few && few->number != 0)
         vxs_html(s->out,
-                 "<p class=\"warn\">The intervals are of bootstrap draws of %g groups of subjects, "
-                 "which is too few: they are too narrow.</p>\n",
+                 "<p class=\"warn\">The intervals are too narrow, because the bootstrap draws from "
+                 "only %g groups of subjects.</p>\n",
                  vxs_results_number(s->about, "groups"));
 }
 
@@ -172,8 +174,9 @@ void vxs_sentence_comparison(const vxs_results *s)
                         : s->classes ? "AUC, sensitivity, specificity and balanced accuracy compare"
                                      : "The correlation compares";
     if (strcmp(vxs_results_text(c, "subjects_of"), "one fold") == 0)
-        vxs_html(s->out, "%s held-out subjects within folds (%g pairs in %g folds)", names,
+        vxs_html(s->out, "%s held-out subjects of the same fold (%g pairs%s in %g folds)", names,
                  vxs_results_number(c, "pairs_within_folds"),
+                 s->classes ? " of subjects of different classes" : "",
                  vxs_results_number(c, "folds_with_pairs"));
     else
         vxs_html(s->out,
@@ -206,11 +209,12 @@ static void write_table(const vxs_results *s)
     fputs("</table>\n<p class=\"small\">", s->out);
     vxs_sentence_comparison(s);
     vxs_html(s->out,
-             "; all other metrics are computed over all subjects.%s%s Small: difference model - "
-             "baseline on the same bootstrap draws. Baselines: constant is the mean or the "
-             "commonest class, covariates the unpenalized covariates alone, global signal the sum "
-             "of all features. Inner-loop scores (scores.tsv) only select %s and are "
-             "optimistically biased.</p>\n",
+             "; all other metrics are computed over all subjects.%s%s Under the value of each "
+             "baseline: the difference model - baseline, with an interval from the same bootstrap "
+             "draws. Baselines: constant predicts the mean or the commonest class, covariates "
+             "predicts from the covariates alone, global signal from the sum of all features, with "
+             "the covariates if there are any. scores.tsv also has inner scores, which only choose "
+             "%s and are optimistically biased.</p>\n",
              curve, slope, vxs_record_path(&s->record)->name);
 }
 
@@ -220,9 +224,8 @@ static void write_warnings(const vxs_results *s)
     if (n < 100)
         vxs_html(s->out,
                  "<p class=\"warn\">With %g subjects, scores vary much from sample to sample. The "
-                 "intervals "
-                 "do not include variability due to the training sample: scores of another sample "
-                 "may lie outside.</p>\n",
+                 "intervals do not include variability due to the training sample: the scores of "
+                 "another sample may lie outside them.</p>\n",
                  n);
 }
 
@@ -393,5 +396,7 @@ vxs_status vxs_section_scores(const vxs_results *s, vxs_error *err)
     if (!status)
         status = vxs_section_selection(s, err);
     fputs("</div>\n", s->out);
+    if (!status)
+        vxs_caption_selection(s);
     return status;
 }

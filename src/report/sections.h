@@ -24,7 +24,7 @@ typedef struct {
     const char *sizes; /* words for weights that have no sign, or NULL */
     vxs_sign sign;
     bool regions;  /* with a table of regions */
-    bool selected; /* a frequency of non-zero weights: left out where nearly all are */
+    bool selected; /* a frequency of nonzero weights: left out where nearly all are */
 } vxs_results_map;
 
 /* A kind of results directory. Sections that are NULL it has not. */
@@ -66,6 +66,7 @@ VXS_MUST_CHECK vxs_status vxs_section_permutations(const vxs_results *results, v
 VXS_MUST_CHECK vxs_status vxs_section_stability(const vxs_results *results, vxs_error *err);
 /* inner_loss.c: how lambda was chosen; and of a model, where folds chose it. */
 VXS_MUST_CHECK vxs_status vxs_section_selection(const vxs_results *results, vxs_error *err);
+void vxs_caption_selection(const vxs_results *results);
 VXS_MUST_CHECK vxs_status vxs_section_choice(const vxs_results *results, vxs_error *err);
 void vxs_section_permuting(const vxs_results *results); /* rows of the table of settings */
 void vxs_section_halving(const vxs_results *results);

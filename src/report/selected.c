@@ -120,8 +120,8 @@ static vxs_status groups_section(const vxs_results *s, vxs_error *err)
     if (!status)
         vxs_html(
             s->out,
-            "<h2>Selected groups</h2>\n<p>The norm of a group's weights is the root of the sum of "
-            "squares, for features as standardized%s.</p>\n",
+            "<h2>Selected groups</h2>\n<p>The norm of a group's weights is the root of their sum "
+            "of squares, for standardized features%s.</p>\n",
             vxs_record_divides_by_size(&s->record) ? ", divided by the root of the group's size"
                                                    : "");
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)

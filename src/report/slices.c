@@ -237,7 +237,8 @@ static void write_colors(FILE *out, const vxs_slices *slices, double most, bool 
     const char *hot = slices->hot && *slices->hot ? slices->hot : NULL;
     if (hot)
         vxs_html(out, " Red to yellow: %s. Blue to cyan: %s.", hot, slices->cold);
-    vxs_html(out, " Colors end at %v%s.", most, beyond ? "; larger values have the last one" : "");
+    vxs_html(out, " The color scale ends at %v%s.", most,
+             beyond ? "; larger values have its last color" : "");
 }
 
 vxs_status vxs_slices_write(FILE *out, const vxs_slices *slices, const char *caption,

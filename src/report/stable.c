@@ -277,10 +277,10 @@ static vxs_status write_features(const shares *f, vxs_error *err)
         fputs("</table>\n", f->s->out);
         vxs_html(f->s->out,
                  "<p class=\"small\">The %z most frequently selected of %z features that any half "
-                 "selects; bold: stable.%s All are in %s.</p>\n",
+                 "selected; stable ones are bold.%s All are in %s.</p>\n",
                  f->rows < MOST_ROWS ? f->rows : MOST_ROWS, f->rows,
                  f->s->record.features_are == VXS_FEATURES_VOXELS
-                     ? " x12 is row 12 of features.npy, counted from 0; x, y, z are mm."
+                     ? " x12 is row 12 of features.npy, counted from 0; x, y, z in mm."
                      : "",
                  f->s->kind->table);
     }
@@ -326,8 +326,8 @@ void vxs_section_halving(const vxs_results *s)
         vxs_html(s->out, "; subjects of one %s stay together", vxs_results_text(asked, "group"));
     fputs("</td></tr>\n", s->out);
     vxs_html(s->out,
-             "<tr><th>Selection</th><td>in each half at most the first %g %s of the %s; on "
-             "average %g features</td></tr>\n",
+             "<tr><th>Selection</th><td>in each half the first %g %s or fewer of the %s; %g on "
+             "average</td></tr>\n",
              number(s, "features_a_half"), counted(s), vxs_record_path(&s->record)->followed,
              number(s, "mean_selected"));
 }

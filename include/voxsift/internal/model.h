@@ -163,6 +163,7 @@ const char *vxs_baseline_words(const char *key, bool covariates);
 /* Formats that interpret the difference to the best baseline: the baseline's name, and
  * vxs_adding_words. */
 #define VXS_ADDS_NOTHING "The baseline \"%s\" predicts as well; the %s nothing to it here."
+#define VXS_BETTER       "The model predicts better than the best baseline, \"%s\"."
 #define VXS_NOT_BETTER                                                                             \
     "The interval of the difference to the baseline \"%s\" includes 0: there is no evidence that " \
     "the model predicts better."
