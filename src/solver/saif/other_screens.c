@@ -13,8 +13,9 @@
  * dpp and vi read no column: products with their centers are combinations of those of the target
  * and of the last solution.
  *
- * They share everything with SAIF except how features enter. Between fits the cached correlations
- * are those of -f' at the last solution.
+ * They share everything with SAIF except how features enter. Before each lambda features that the
+ * rule rejects leave the set, unless they have weight. Between fits the cached correlations are
+ * those of -f' at the last solution.
  * Source    Wang et al. 2013 (DPP, EDPP); Tibshirani et al. 2012 (strong rules); dissertation Table
  *           2.1 */
 #include "solver/saif/lasso.h"
@@ -25,14 +26,6 @@
 #include <string.h>
 
 #define MAX_ITERATIONS 100000
-
-/* ---- The initial set ------------------------------------------------------------------------- */
-
-static bool all_at_first(const vxs_lasso *l)
-{
-    return l->settings.saif.screen == VXS_SCREEN_NONE ||
-           l->settings.saif.screen == VXS_SCREEN_DYNAMIC;
-}
 
 /* ---- The dome -------------------------------------------------------------------------------- */
 
@@ -45,9 +38,9 @@ static void find_region(vxs_lasso *l, double at, double largest, double lambda,
     vxs_vi_region_init(&l->vi, &point, lambda, region);
 }
 
-static bool may_enter(const vxs_lasso *l, const vxs_vi_region *region, size_t j, double correlation)
+static bool may_have_weight(double bound)
 {
-    return !(vxs_vi_bound(&l->vi, region, j, correlation) < 1 - VXS_MARGIN);
+    return !(bound < 1 - VXS_MARGIN);
 }
 
 /* Removes the features of the set that have weight 0 and are not kept. */
@@ -89,32 +82,19 @@ static vxs_status prepare_vi(vxs_lasso *l, bool needs_steepest, vxs_error *err)
     return VXS_OK;
 }
 
-/* Lists the features that may have weight at lambda, outside the set, and removes the others from
- * it; returns how many the dome rejects. The correlations are those of -f' at the last lambda. */
-static vxs_status choose_by_dome(vxs_lasso *l, double lambda, size_t *count, size_t *rejected,
-                                 vxs_error *err)
+/* The correlations are those of -f' at the last lambda. */
+static vxs_status bound_by_dome(vxs_lasso *l, double lambda, double *bound, vxs_error *err)
 {
-    vxs_working_set *a = &l->set;
     double largest = 0, last = l->last_lambda;
-    *rejected = l->p;
-    if (!(l->lambda_max > 0)) /* the empty model, at every lambda */
-        return VXS_OK;
-    vxs_status status = prepare_vi(l, !has_weights(a), err);
+    vxs_vi_region region;
+    vxs_status status = prepare_vi(l, !has_weights(&l->set), err);
     if (status)
         return status;
     for (size_t j = 0; j < l->p; j++)
         largest = fmax(largest, vxs_lasso_correlation(l, j));
-    vxs_vi_region region;
     find_region(l, last, largest / last, lambda, &region);
-    for (size_t j = 0; j < l->p; j++) {
-        bool may = may_enter(l, &region, j, l->correlations.estimate[j] / last);
-        *rejected -= may;
-        if (may && !l->in_set[j])
-            l->order[(*count)++] = j;
-    }
-    for (size_t k = 0; k < a->count; k++)
-        l->keep[k] = may_enter(l, &region, a->set[k], l->correlations.estimate[a->set[k]] / last);
-    remove_others(l);
+    for (size_t j = 0; j < l->p; j++)
+        bound[j] = vxs_vi_bound(&l->vi, &region, j, l->correlations.estimate[j] / last);
     return VXS_OK;
 }
 
@@ -139,7 +119,7 @@ static void screen_by_dome(void *screened, const vxs_state *state)
     find_region(l, of->lambda, largest, of->lambda, &region);
     for (size_t k = 0; k < a->count; k++) {
         double c = vxs_working_set_correlation(a, k);
-        l->keep[k] = may_enter(l, &region, a->set[k], c);
+        l->keep[k] = may_have_weight(vxs_vi_bound(&l->vi, &region, a->set[k], c));
     }
     remove_others(l);
 }
@@ -149,13 +129,13 @@ static void screen_by_ball(void *screened, const vxs_state *state)
     vxs_lasso_screen(((const dome_of *)screened)->lasso, state);
 }
 
-/* ---- Rules that keep a list ------------------------------------------------------------------ */
+/* ---- Between lambdas ------------------------------------------------------------------------- */
 
-/* Products of all columns with the center of the ball into `some`, and its radius. For any share
+/* Products of all columns with the center of a ball, and its radius. For any share
  * a >= 0 of the normal v1 at the last optimum, theta + (v2 - a v1) / 2 is the center of a ball of
  * radius |v2 - a v1| / 2 around the next, v2 = target / lambda - theta; the best share makes it
  * EDPP's. An error of theta counts max(1, a) times. */
-static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_error *err)
+static vxs_status bound_by_ball(vxs_lasso *l, double lambda, double *bound, vxs_error *err)
 {
     size_t n = l->n;
     bool at_start = l->last_lambda >= l->lambda_max * (1 - 1e-12);
@@ -175,32 +155,58 @@ static vxs_status dpp_ball(vxs_lasso *l, double lambda, double *radius, vxs_erro
     double share = square > 0 ? fmax(0, along / square) : 0;
     for (size_t i = 0; i < n; i++)
         left += (way[i] - share * normal[i]) * (way[i] - share * normal[i]);
-    *radius = sqrt(left) / 2 + fmax(1, share) * l->last_radius;
+    double radius = sqrt(left) / 2 + fmax(1, share) * l->last_radius;
     for (size_t j = 0; j < l->p; j++) {
         double of_theta = l->correlations.estimate[j] / last, of_target = l->vi.target_products[j];
         double of_normal = at_start ? l->vi.steepest_products[j] : of_target / last - of_theta;
-        l->correlations.some[j] = (of_theta + of_target / lambda - share * of_normal) / 2;
+        double of_center = (of_theta + of_target / lambda - share * of_normal) / 2;
+        bound[j] = fabs(of_center) + radius * l->vi.norms[j];
     }
     return VXS_OK;
 }
 
-/* Lists the features that the rule keeps. */
-static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, vxs_error *err)
+/* As if the gradient changed no faster than lambda: a guess. */
+static void guess(const vxs_lasso *l, double lambda, double *bound)
 {
-    double radius = 0, least = 2 * lambda - l->last_lambda;
-    bool dpp = l->settings.saif.screen == VXS_SCREEN_DPP;
+    for (size_t j = 0; j < l->p; j++)
+        bound[j] = (vxs_lasso_correlation(l, j) + l->last_lambda - lambda) / lambda;
+}
+
+/* Bounds of the correlations at the optimum of lambda by the rule. */
+static vxs_status bound_by_rule(vxs_lasso *l, double lambda, double *bound, vxs_error *err)
+{
+    int screen = l->settings.saif.screen;
+    bool all = screen == VXS_SCREEN_NONE || screen == VXS_SCREEN_DYNAMIC;
+    if (screen == VXS_SCREEN_STRONG)
+        guess(l, lambda, bound);
+    for (size_t j = 0; j < l->p && all; j++)
+        bound[j] = INFINITY;
+    return screen == VXS_SCREEN_DPP  ? bound_by_ball(l, lambda, bound, err)
+           : screen == VXS_SCREEN_VI ? bound_by_dome(l, lambda, bound, err)
+                                     : VXS_OK;
+}
+
+/* Lists the features outside the set that may have weight at lambda, and removes those that cannot
+ * from it; returns how many the rule rejects. */
+static vxs_status choose(vxs_lasso *l, double lambda, size_t *count, size_t *rejected,
+                         vxs_error *err)
+{
+    double *bound = l->correlations.some;
     *count = 0;
-    if (dpp && !(l->lambda_max > 0)) /* the empty model, at every lambda */
+    *rejected = l->p;
+    if (!(l->lambda_max > 0)) /* the empty model, at every lambda */
         return VXS_OK;
-    vxs_status status = dpp ? dpp_ball(l, lambda, &radius, err) : VXS_OK;
+    vxs_status status = bound_by_rule(l, lambda, bound, err);
     for (size_t j = 0; j < l->p && !status; j++) {
-        double value =
-            l->problem.nonnegative ? l->correlations.some[j] : fabs(l->correlations.some[j]);
-        bool stays = all_at_first(l) || (dpp ? value + radius * l->vi.norms[j] >= 1 - VXS_MARGIN
-                                             : vxs_lasso_correlation(l, j) >= least);
-        if (stays && !l->in_set[j])
+        bool may = may_have_weight(bound[j]);
+        *rejected -= may;
+        if (may && !l->in_set[j])
             l->order[(*count)++] = j;
     }
+    for (size_t k = 0; k < l->set.count && !status; k++)
+        l->keep[k] = may_have_weight(bound[l->set.set[k]]);
+    if (!status)
+        remove_others(l);
     return status;
 }
 
@@ -257,9 +263,7 @@ static vxs_status begin_with_rule(vxs_lasso *l, dome_of *of, vxs_certificate *c,
     double start = vxs_seconds();
     vxs_status status = check_rule(l, err);
     if (!status)
-        status = screen == VXS_SCREEN_VI
-                     ? choose_by_dome(l, of->lambda, &count, &c->screening.before, err)
-                     : choose(l, of->lambda, &count, err);
+        status = choose(l, of->lambda, &count, &c->screening.before, err);
     if (!status)
         status = vxs_lasso_add(l, count, err);
     if (screen == VXS_SCREEN_DYNAMIC)
