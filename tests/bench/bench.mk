@@ -14,10 +14,12 @@
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
-BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens)
+BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens svm_ways)
 $(BENCHES): $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(BUILD)/svm_screens $(BUILD)/svm_ways: $(BUILD)/obj/tests/bench/svm_data.o
 
 $(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/library.a
 	$(say) LINK $@
@@ -63,7 +65,7 @@ group-figures: deps-peers
 # Screening for the sparse SVM: some minutes, most of them without screening. SVM_PARTS: some of colon, leukemia, gli, voxel,
 # text and liblinear.
 svm-figures: deps-peers
-	@$(MAKE) --no-print-directory all $(BUILD)/svm_screens
+	@$(MAKE) --no-print-directory all $(BUILD)/svm_screens $(BUILD)/svm_ways
 	@mkdir -p $(BUILD)/bench/svm
 	@$(PYTHON) tests/bench/screens_svm.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/svm '$(MATRICES)'
 
