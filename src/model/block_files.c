@@ -212,6 +212,18 @@ static vxs_status write_edges(const vxs_model *m, const vxs_task *t, FILE *strea
     return status;
 }
 
+/* The squared norm of the weights of a group's standardized features. */
+static double square_of(const vxs_task *t, const vxs_selected *s, size_t k)
+{
+    const double *weight = s->refit_weight ? s->refit_weight : s->weight;
+    double square = 0;
+    for (size_t c = s->start[k]; c < s->start[k + 1]; c++) {
+        double w = weight[c] * vxs_block_column_factor(t, s->block[k], c - s->start[k]);
+        square += w * w;
+    }
+    return square;
+}
+
 /* Euclidean norm of a group's weights, and its share of the squared norm of all weights. */
 static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
 {
@@ -222,14 +234,11 @@ static void write_groups(const vxs_model *m, const vxs_task *t, FILE *stream)
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < m->output_count; o++) {
         const vxs_selected *s = m->outputs[o].fit.selected;
-        const double *weight = s->refit_weight ? s->refit_weight : s->weight;
         double all = 0;
-        for (size_t c = 0; c < s->start[s->count]; c++)
-            all += weight[c] * weight[c];
+        for (size_t k = 0; k < s->count; k++)
+            all += square_of(t, s, k);
         for (size_t k = 0; k < s->count; k++) {
-            double square = 0;
-            for (size_t c = s->start[k]; c < s->start[k + 1]; c++)
-                square += weight[c] * weight[c];
+            double square = square_of(t, s, k);
             if (m->output_count > 1)
                 vxs_tsv_text(&w, m->outputs[o].name);
             vxs_tsv_text(&w, vxs_group_name(&t->groups, t->cohort, s->block[k], name));

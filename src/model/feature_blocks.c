@@ -27,6 +27,13 @@ static void release_blocks(vxs_prepared *prepared)
     free(b);
 }
 
+double vxs_block_column_factor(const vxs_task *t, size_t block, size_t column)
+{
+    double factor = 1;
+    size_t j = vxs_blocks_feature(((const blocks *)t->prepared)->blocks, block, column, &factor);
+    return t->penalties ? factor / t->penalties[j] : factor;
+}
+
 static vxs_status read_map(const vxs_method_settings *s, vxs_feature_map *map, vxs_error *err)
 {
     const char *text = s->blocks.bandwidth ? s->blocks.bandwidth : "1";

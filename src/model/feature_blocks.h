@@ -17,6 +17,10 @@ VXS_MUST_CHECK vxs_map_parameters *vxs_map_parameters_new(const vxs_feature_map 
                                                           vxs_error *err);
 void vxs_map_parameters_free(void *inputs);
 
+/* What a weight of a block's column is multiplied by to be the weight of its standardized feature:
+ * columns of groups are divided by a power of the group's size and by penalty factors. */
+double vxs_block_column_factor(const vxs_task *task, size_t block, size_t column);
+
 /* block_files.c */
 extern const vxs_model_file vxs_block_files[];
 VXS_MUST_CHECK vxs_status vxs_blocks_read(vxs_model *model, const char *folder, vxs_error *err);

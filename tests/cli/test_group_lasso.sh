@@ -44,3 +44,12 @@ done
 same "features in no group have no weight" "$(awk 'NR > 1 && ($1 ~ /^(8|9|10|11)$/)' some/weights.tsv | wc -l | tr -d ' ')" 0
 run voxsift fit k --target y --method group-lasso --groups file:some.tsv --size-power 0 --lambda-ratio 0.2 -q -o equal
 same "equal groups" "$code" 0
+
+# selected.tsv has the norms of the weights of standardized features: here those of weights.tsv, as groups do not overlap
+awk 'BEGIN { print "group\tfeature"; for (j = 0; j < 12; j++) print "g" (j > 1) + (j > 5) "\tf" j }' > unequal.tsv
+awk 'BEGIN { print "feature\tpenalty"; for (j = 0; j < 12; j++) print "f" j "\t" 1 + j / 4 }' > factors.tsv
+for with in "" "--size-power 0" "--penalty-factors factors.tsv"; do
+    run voxsift fit k --target y --method group-lasso --groups file:unequal.tsv --standardize center --lambda-ratio 0.05 $with -q --force -o unequal
+    same "norms of groups ($with)" "$(awk -F '\t' 'FNR == 1 { next } NR == FNR { j = $1; square["g" (j > 1) + (j > 5)] += $3 ^ 2; all += $3 ^ 2; next }
+        { bad += !(($3 - sqrt(square[$1])) ^ 2 < 1e-18 && ($4 - square[$1] / all) ^ 2 < 1e-18); rows++ } END { print (rows > 1), bad + 0 }' unequal/weights.tsv unequal/selected.tsv)" "1 0"
+done

@@ -273,7 +273,9 @@ def files(what, model, found, parts):
     if p["groups"]:
         t, groups = table(open(found + "/selected.tsv")), tree_groups() if "tree" in p["groups"] else GROUPS
         order = list(groups)
-        wanted = [(order[unit], len(k), np.sqrt((w[k] ** 2).sum()), (w[k] ** 2).sum() / (w**2).sum())
+        # of standardized features, not of their columns, which --by-size divides
+        square = lambda w, k: (w[k] ** 2).sum() / (len(k) if p["by-size"] else 1)
+        wanted = [(order[unit], len(k), np.sqrt(square(w, k)), square(w, k) / sum(square(w, v) for v in chosen.values()))
                   for said, score, chosen, rows, w in parts for unit, k in chosen.items()]
         check(what + ": groups", t["group"] == [v[0] for v in wanted] and [int(v) for v in t["features"]] == [v[1] for v in wanted] and
               near(number(t["weight"]), [v[2] for v in wanted]) and near(number(t["share"]), [v[3] for v in wanted]), (t, wanted))
