@@ -83,7 +83,7 @@ vxs_status vxs_task_warn_threshold(const vxs_context *context, vxs_task *t, vxs_
         return status;
     return vxs_task_warn(context, t, err,
                          "'--huber-threshold %.3g' is far below the spread of '%s': almost all "
-                         "residuals count linearly, and fits are slow or do not converge; "
+                         "residuals count linearly, and fits may not converge; "
                          "'--huber-threshold 0' takes %.3g",
                          t->threshold, t->settings.target, usual);
 }

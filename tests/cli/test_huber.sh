@@ -96,3 +96,10 @@ for threshold in 1e-3 1e-6; do
     run voxsift check-model small c -q
     same "and its certificate holds" "$code" 0
 done
+
+# All features together are continued once, so that a fit takes a second, not minutes.
+run voxsift simulate lasso --subjects 300 --features 3000 --nonzero 0.01 --seed 1 -q -o many
+run bash -c 'ulimit -t 10; voxsift fit many --target score --loss huber --huber-threshold 1e-6 --lambda-ratio 0.05 --nthreads 1 -q -o tiny'
+same "ten seconds of processor time are enough" "$code" 0
+run voxsift check-model tiny many -q
+same "and its certificate holds" "$code" 0

@@ -4,7 +4,8 @@
  *           samples only, and which these are changes from step to step
  * Method    thresholds fall by 4 from the largest residual, each solution the start of the next;
  *           threshold and lambda have one ratio, which leaves the dual point in place
- * Used      for the empty model, and where a restricted problem is not solved without it
+ * Used      for the empty model, and where a restricted problem is not solved without it; saif.c
+ *           does the same with the whole problem where thresholds are far below the residuals
  * Source    none */
 #include "solver/saif/working_set.h"
 

@@ -10,6 +10,7 @@
 #define SAMPLE    4096
 #define WIDE      4     /* with a Laplacian: all features enter once 1 / WIDE of them have weight */
 #define STAY      0.8   /* with a Laplacian: correlations below this leave */
+#define OUTLIERS  16    /* part of the residuals that may be any size */
 #define EXPLAINED 1e-9  /* of the gradient: rounding, the covariates fit exactly */
 #define ROUNDING  1e-13 /* of column norm x target norm: lambda_max is 0 */
 
@@ -130,6 +131,17 @@ static int by_value(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
+}
+
+double vxs_lasso_large_residual(vxs_lasso *l)
+{
+    const vxs_working_set *a = &l->set;
+    size_t count = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (vxs_loss_weight(&l->problem.loss, i) > 0)
+            a->trial[count++] = fabs(a->z[i] - l->problem.loss.y[i]);
+    qsort(a->trial, count, sizeof(*a->trial), by_value);
+    return count > 0 ? a->trial[count - 1 - count / OUTLIERS] : 0;
 }
 
 /* True if the gradient after fitting covariates is rounding. */

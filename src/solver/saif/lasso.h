@@ -45,6 +45,8 @@ typedef struct {
     double last_lambda;               /* cached correlations are those of -f' at its solution */
 } vxs_lasso;
 
+/* The residual that only outliers exceed, a sixteenth of the samples. */
+double vxs_lasso_large_residual(vxs_lasso *lasso);
 /* True if the gap has not decreased for VXS_PATIENCE iterations. */
 static inline bool vxs_has_stalled(double gap, double *best, int *iterations)
 {

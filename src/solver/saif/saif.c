@@ -18,10 +18,11 @@
  * Source    dissertation chapter 2, algorithm 1; corrected in spec/saif.md: max(0, .) in ADD, the
  *           gap of the full problem instead of the restricted one, a margin for rounding
  *
- * Beyond the source: warm start over intermediate lambdas, and a second-level working set:
- * candidates are scanned repeatedly before all columns are. With a Laplacian supports have
- * thousands of features and neighbors enter together: sets grow by a share of their size, by
- * features near the bound as well, and hold all features once a fourth of them has nonzero weight.
+ * Beyond the source: warm start over intermediate lambdas, or thresholds of the loss, and a
+ * second-level working set: candidates are scanned repeatedly before all columns are. With a
+ * Laplacian supports have thousands of features and neighbors enter together: sets grow by a share
+ * of their size, by features near the bound as well, and hold all features once a fourth of them
+ * has nonzero weight.
  */
 #include "solver/saif/lasso.h"
 
@@ -34,6 +35,8 @@
 #define OVERTAKERS     1.0 /* zeta: features that could overtake one that enters, relative to h */
 #define MAX_ITERATIONS 1000
 #define STAGE          0.31 /* ratio of intermediate lambdas */
+#define FALL           2.0  /* ratio of intermediate thresholds of the loss */
+#define FAR            16.0 /* thresholds that residuals exceed that often are far below them */
 #define NEAR           0.8  /* share of the bound at which features become candidates */
 #define FEW            256  /* candidates, at least */
 #define FEW_SHARE      64   /* or this part of the features, while supports are small */
@@ -289,6 +292,21 @@ static void estimate_all(vxs_lasso *l)
                                     vxs_working_set_correlation(&l->set, k));
 }
 
+/* A rough solution on the way; candidates for the next lambda, which is `ratio` of this one. */
+static vxs_status follow(vxs_lasso *l, double lambda, double tolerance, double ratio,
+                         vxs_error *err)
+{
+    vxs_state state;
+    vxs_status status = solve_candidates(l, lambda, tolerance, &state, err);
+    if (status)
+        return status;
+    estimate_all(l);
+    l->level = 1 / fabs(state.scale);
+    vxs_cached_correlations_refresh_all(&l->correlations, l->theta, ratio * l->level);
+    choose_candidates(l, ratio);
+    return VXS_OK;
+}
+
 /* Warm start over intermediate lambdas, each with candidates of its own: those chosen from a
  * distant lambda are the wrong ones. */
 static vxs_status follow_path(vxs_lasso *l, double lambda, vxs_error *err)
@@ -299,16 +317,33 @@ static vxs_status follow_path(vxs_lasso *l, double lambda, vxs_error *err)
     for (double k = 1; k < stages && !status; k++) {
         double at = from * pow(lambda / from, k / stages);
         double next = from * pow(lambda / from, (k + 1) / stages);
-        vxs_state state;
-        status = solve_candidates(l, at, ROUGH * l->empty, &state, err);
-        if (status)
-            return status;
-        estimate_all(l);
-        l->level = 1 / fabs(state.scale);
-        vxs_cached_correlations_refresh_all(&l->correlations, l->theta, next / at * l->level);
-        choose_candidates(l, next / at);
+        status = follow(l, at, ROUGH * l->empty, next / at, err);
     }
     return status;
+}
+
+/* Warm start over falling thresholds of the loss: most features that the solution has are in the
+ * set before Newton's method sees few samples' curvature. The ratio of threshold and lambda, and
+ * with it the level of the correlations, stays. */
+static vxs_status follow_thresholds(vxs_lasso *l, double lambda, double from, vxs_error *err)
+{
+    double threshold = l->problem.loss.threshold, stages = ceil(log(from / threshold) / log(FALL));
+    vxs_status status = VXS_OK;
+    choose_candidates(l, 1);
+    for (double k = stages; k > 0 && !status; k--) {
+        double larger = pow(from / threshold, k / stages);
+        l->problem.loss.threshold = threshold * larger;
+        status = follow(l, lambda * larger, ROUGH * l->empty * larger, 1, err);
+    }
+    l->problem.loss.threshold = threshold;
+    return status;
+}
+
+static vxs_status warm_start(vxs_lasso *l, double lambda, vxs_error *err)
+{
+    double from = vxs_lasso_large_residual(l);
+    bool far = l->problem.loss.kind->has_threshold && from > FAR * l->problem.loss.threshold;
+    return far ? follow_thresholds(l, lambda, from, err) : follow_path(l, lambda, err);
 }
 
 vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *full,
@@ -318,7 +353,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
     double delta = fmin(1, lambda / l->last_lambda), best = INFINITY;
     int iterations = 0;
     vxs_state state;
-    vxs_status status = follow_path(l, lambda, err);
+    vxs_status status = warm_start(l, lambda, err);
     for (c->iterations = 0; c->iterations < MAX_ITERATIONS && !status; c->iterations++) {
         size_t candidates = 0, added = 0;
         status = solve_candidates(l, lambda, inner, &state, err);
