@@ -20,9 +20,11 @@ int main(int argc, char **argv)
     vxs_certificate found;
     vxs_volume map = { .values = NULL };
     vxs_write_options options = { .type = VXS_WRITE_FLOAT32 };
-    FILE *file = argc == 4 ? fopen(argv[3], "wb") : NULL;
-    if (!file)
+    if (argc != 4)
         return fprintf(stderr, "usage: fit_map COHORT TARGET MAP.nii.gz\n") < 0 ? 1 : VXS_MISUSE;
+    FILE *file = fopen(argv[3], "wb");
+    if (!file)
+        return perror(argv[3]), VXS_CANNOT_WRITE;
     vxs_params_defaults(vxs_task_params, &asked);
     vxs_params_defaults(lasso->params, &settings);
     asked.target = argv[2];

@@ -134,7 +134,7 @@ const vxs_command vxs_cmd_stability = {
     .summary = "stability selection: features selected in most random halves",
     .details =
         "Fits the model to random halves of the subjects and reports each feature's selection "
-        "frequency. Features above --threshold are stable; the expected number of falsely "
+        "frequency. Features at or above --threshold are stable; the expected number of falsely "
         "selected ones is at most --wrong (Shah and Samworth 2013).\n\n"
         "Halves are stratified by class or quantile, with all subjects (scans) of one person in "
         "one half. On each half the path is followed from lambda_max down until as many features "

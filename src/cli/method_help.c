@@ -36,8 +36,8 @@ static const page pages[] = {
                               .problem =
                                   "As the lasso, with similar weights of neighbors: minimize sum "
                                   "of losses + lambda ||w||_1 + (n X / 2) sum over neighbors (w_i"
-                                  " - w_j)^2 over weights w of standardized features; n subjects,"
-                                  " X from --laplacian.",
+                                  " - w_j)^2 over weights w of standardized features; n is the "
+                                  "number of subjects (sum of their weights), X from --laplacian.",
                               .example = "voxsift fit t1w --target age --method graphnet "
                                          "--laplacian 1 --choose-lambda 5 -o age",
                               .result = "weights.nii.gz holds smooth weights. The larger "
@@ -81,9 +81,10 @@ static const page pages[] = {
                                "--sparsity X also + lambda X ||w||_1 (total variation, TV-L1).",
                            .example = "voxsift fit t1w --target age --method fused --graph grid6 "
                                       "--sparsity 1 --choose-lambda 5 -o age",
-                           .result = "weights.nii.gz is constant on each fused region; weights.tsv "
-                                     "lists them. "
-                                     "Without --sparsity most voxels have a weight.",
+                           .result =
+                               "weights.nii.gz is constant on each fused region; the report lists "
+                               "the regions. "
+                               "Without --sparsity most voxels have a weight.",
                            .cost = "On trees as fast as the lasso; on grids minutes for 100,000 "
                                    "voxels." },
     [VXS_METHOD_SKFS] = { .map = "voxels, without sign",
@@ -93,10 +94,11 @@ static const page pages[] = {
                                   "as values that are both too low and too high.",
                           .problem =
                               "Select voxels at which subjects with similar values are of the"
-                              " same class, and neighbors together: minimize sum_m max(0, n -"
+                              " same class, and neighbors together: minimize sum_m u_m max(0, n -"
                               " sum_j a_j Z_mj) + lambda sum_j a_j + lambda2 sum over "
                               "neighbors (a_i - a_j)^2 over weights a >= 0 of voxels; Z_mj = "
-                              "t_m (H K_j t)_m states how well voxel j fits subject m. K_j, "
+                              "t_m (H K_j t)_m states how well voxel j fits subject m, whose "
+                              "weight is u_m (1 by default). K_j, "
                               "the Gaussian kernel, has the similarity of each two of n "
                               "subjects at voxel j; H is the centering matrix, t the centered"
                               " classes; lambda2 from --laplacian.",

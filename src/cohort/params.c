@@ -80,7 +80,7 @@ const vxs_param vxs_cohort_params[] = {
         "labels of the --reference atlas that make the reference region, by number or name",
         .head = VXS_HEAD_MODEL),
     VXS_PATH_ROW("atlas", "FILE", AT(atlas),
-                 "atlas for --regions: a file, or a name such as schaefer100 or aal",
+                 "atlas for --regions: a file, or a name such as schaefer100",
                  .head = VXS_HEAD_MODEL),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
                  "names of the atlas's labels; default: the file next to it",

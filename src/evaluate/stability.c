@@ -27,10 +27,10 @@ const vxs_param vxs_stability_params[] = {
         "wrong", "N", AT(wrong), 1, 1e-6, 1e6, "bound on the expected number of false selections",
         .head = VXS_HEAD_EVALUATION, .usual = true,
         .more = "Among the stable features. It determines how many features each half selects."),
-    VXS_WHOLE_ROW(
-        "select-features", "Q", AT(features), NAN, 1, 1e9,
-        "features, or groups that do not overlap, that each half selects, instead of --wrong",
-        .head = VXS_HEAD_EVALUATION),
+    VXS_WHOLE_ROW("select-features", "Q", AT(features), NAN, 1, 1e9,
+                  "number of features (or groups, if they do not overlap) that each half selects, "
+                  "in place of --wrong",
+                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one half, such as site or family; persons always do",
                  .head = VXS_HEAD_EVALUATION, .usual = true,

@@ -31,7 +31,7 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_TEXT_ROW(
-        "positive", "CLASS", AT(positive), "class that high scores mean; default the rarer one",
+        "positive", "CLASS", AT(positive), "class that high scores favor; default the rarer one",
         .head = VXS_HEAD_DATA, .usual = true,
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
@@ -43,7 +43,7 @@ const vxs_param vxs_task_params[] = {
                          "need not be whole; 0 leaves a subject out. Class weights enter the loss "
                          "alone."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
-                   "balance classes; auto: if sizes differ by 50 %", .head = VXS_HEAD_DATA,
+                   "balance classes; auto: if sizes differ by > 50 %", .head = VXS_HEAD_DATA,
                    .more = "auto: balanced if the largest class (sum of --subject-weights) "
                            "exceeds the smallest by more than 50 %, else none."),
     VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "covariates: age,sex,site; see --confounds-as",
@@ -52,7 +52,7 @@ const vxs_param vxs_task_params[] = {
                    "covariate: in the model, unpenalized; regress: regressed out of every voxel",
                    .head = VXS_HEAD_COVARIATES),
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
-                 "subjects to estimate regress from: controls", .head = VXS_HEAD_COVARIATES),
+                 "subjects in which regress is estimated", .head = VXS_HEAD_COVARIATES),
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
