@@ -120,6 +120,22 @@ static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *na
         fprintf(call->out, VXS_BETTER "\n", baseline_words(cv, best));
 }
 
+/* A slope of 1 is in the interval of probabilities that are calibrated. */
+static void print_calibration(const vxs_call *call, const vxs_cv *cv)
+{
+    char value[VXS_REAL_TEXT], range[INTERVAL_TEXT];
+    double slope = cv->pooled.calibration_slope, low = cv->low.calibration_slope;
+    bool extreme = cv->high.calibration_slope < 1;
+    if (!extreme && !(low > 1))
+        return;
+    fprintf(call->out, "  calibration slope %s (95 %% interval %s), ideal is 1: probabilities %s\n",
+            vxs_score_text(slope, false, value),
+            interval(&cv->low, &cv->high, "calibration_slope", false, range),
+            !extreme     ? "are not extreme enough"
+            : slope <= 0 ? "carry no information"
+                         : "are too extreme");
+}
+
 /* Prints the main metrics; the files have all. */
 static void print_scores(const vxs_call *call, const vxs_cv *cv)
 {
@@ -141,6 +157,7 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
         if (vxs_metric_applies(vxs_metric_named(names[k]), t->class_count))
             print_metric(call, cv, names[k], !vxs_metric_named(names[k])->of_two, width);
     vxs_print_classes(call->out, t->classes, &cv->classes);
+    print_calibration(call, cv);
     print_comparison(call, cv);
     if (isnan(value_of(&cv->low, names[0]))) /* first metric that compares subjects */
         fprintf(call->out,

@@ -123,5 +123,11 @@ same "sessions" "$code" 0
 same "of one person are in one fold" "$(sed 's/_ses-.//' y/folds.tsv | sort -u | wc -l)" 7
 same "maps" "$(ls y | tr '\n' ' ')" "clusters.tsv cv.json folds.tsv inner_folds.tsv mask.nii.gz pattern.nii.gz predictions.tsv scores.tsv selection.nii.gz weights.tsv weights_mean.nii.gz weights_sd.nii.gz "
 [ -e x ] && fail "a refused cv left its output" || pass
+# A bad calibration is said on the terminal.
+works "classes" voxsift simulate lasso --target diagnosis --subjects 120 --features 200 --nonzero 0.05 -q -o dx
+works "overfitted" voxsift cv dx --target diagnosis --folds 3 --inner-folds 0 --lambda-ratio 0.0001 -q -o over
+holds "whose probabilities are too extreme" "), ideal is 1: probabilities are too extreme" "$work/out"
+works "calibrated" voxsift cv dx --target diagnosis --folds 3 --nlambda 10 -q -o cal
+if grep -q "calibration slope" "$work/out"; then fail "a good one is not" "$(cat "$work/out")"; else pass; fi
 rm -rf ./*
 nothing_left "cv"
