@@ -295,12 +295,10 @@ static vxs_status prepare(permuter *m, vxs_error *err)
     return status ? status : find_acceptable(m, err);
 }
 
-static vxs_status run_permuter(permuter *m, vxs_error *err)
+/* After all that may refuse the run. */
+static void announce(const permuter *m)
 {
-    vxs_permutation *r = m->result;
-    vxs_status status = prepare(m, err);
-    if (status)
-        return status;
+    const vxs_permutation *r = m->result;
     if (strcmp(r->unit, "people") == 0)
         vxs_log(m->context, VXS_LOG_INFO,
                 "%zu subjects of %zu persons: whole persons are exchanged, between persons with "
@@ -312,14 +310,24 @@ static vxs_status run_permuter(permuter *m, vxs_error *err)
                 "drawn again",
                 100 * (1 - r->acceptable));
     vxs_log(m->context, VXS_LOG_INFO, "the smallest possible p is %.3g", r->smallest_p);
+}
+
+static vxs_status run_permuter(permuter *m, vxs_error *err)
+{
+    vxs_permutation *r = m->result;
+    vxs_status status = prepare(m, err);
+    if (status)
+        return status;
     status = measure(m, m->context, m->task->score, &r->observed, &r->classes, err);
     if (!status && isnan(r->observed))
         status = vxs_fail(err, VXS_BAD_DATA, "'%s' cannot be computed for these subjects",
                           r->metric->name);
     if (!status)
         status = open_checkpoint(m, err);
-    if (!status)
-        status = run_all(m, err);
+    if (status)
+        return status;
+    announce(m);
+    status = run_all(m, err);
     if (!status)
         end_early(m);
     return status;

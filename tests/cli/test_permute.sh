@@ -12,6 +12,10 @@ run voxsift permute c --target score --nlambda 4 --permutations 5 -o x
 same "in words" "$code" 0
 holds "p" "permutations of the complete nested CV: correlation r " "$work/out"
 holds "the smallest p is said before" "the smallest possible p is 0.167" "$work/err"
+echo "my notes" > y.checkpoint
+run voxsift permute c --target score --nlambda 4 --permutations 5 -o y
+same "a run that does not start" "$code" 73
+if grep -q "smallest possible p" "$work/err"; then fail "says nothing of p" "$(cat "$work/err")"; else pass; fi
 rm -rf ./*
 nothing_left "permute"
 
