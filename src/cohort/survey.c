@@ -177,6 +177,9 @@ static bool check_image(vxs_build *build, reading *s)
         vxs_build_leave_out(build, subject,
                             subject->nonfinite > 0
                                 ? "'%s' has no two values that differ and are finite as float32"
+                            : vxs_packed_items_differ(&s->packed)
+                                ? "'%s' has values that differ by less than float32 can hold: "
+                                  "subtract what they have in common first"
                                 : "'%s' is empty: all its values are the same",
                             subject->path);
     else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)

@@ -114,6 +114,20 @@ vxs_status vxs_packed_volume(const vxs_packed *packed, vxs_volume *volume, vxs_e
     return VXS_OK;
 }
 
+bool vxs_packed_items_differ(const vxs_packed *packed)
+{
+    const vxs_image *image = &packed->image;
+    size_t size = image->item_size, used = 0;
+    for (size_t line = 0; line < packed->lines; line++)
+        used += packed->spans[line].count;
+    if (used < vxs_grid_voxels(&image->grid) && used > 0)
+        return true; /* zeros were omitted around them */
+    for (size_t i = 1; i < used; i++)
+        if (memcmp(image->stored, image->stored + i * size, size) != 0)
+            return true;
+    return false;
+}
+
 void vxs_packed_release(vxs_packed *packed)
 {
     free(packed->spans);

@@ -98,6 +98,9 @@ void vxs_packed_whole_line(const vxs_packed *packed, size_t line, float *values)
 /* All lines. */
 VXS_MUST_CHECK vxs_status vxs_packed_volume(const vxs_packed *packed, vxs_volume *volume,
                                             vxs_error *err);
+/* True if stored items differ, though values may not once they are scaled and of single precision.
+ */
+bool vxs_packed_items_differ(const vxs_packed *packed);
 void vxs_packed_release(vxs_packed *packed);
 
 /* ---- Masks and components: one byte a voxel, 0 outside --------------------------------------- */
