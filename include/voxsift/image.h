@@ -58,7 +58,7 @@ typedef struct {
     int intent_code;
     char intent_name[17], descrip[81];
     double cal_min, cal_max;
-    bool forms_conflict; /* sform and qform are both valid and differ by more than 0.1 mm */
+    double forms_distance; /* mm at a corner between sform and qform; 0 unless both are valid */
 
     const char *stored; /* private: the items, in the file's byte order */
     size_t item_size;

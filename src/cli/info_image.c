@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define FORMS_AGREE 0.1 /* mm at a corner */
+
 static const char *code_words(int code)
 {
     static const char *const words[] = { "unknown",   "scanner", "aligned",
@@ -29,9 +31,10 @@ static void warn_of_oddities(const vxs_call *call, const vxs_image *image,
     if (image->grid.source == VXS_AFFINE_QFORM && image->grid.sform_code > 0)
         vxs_log(call->context, VXS_LOG_WARNING, "'%s': its sform is singular; the qform is used",
                 path);
-    if (image->forms_conflict)
-        vxs_log(call->context, VXS_LOG_WARNING, "'%s': sform and qform disagree; the sform is used",
-                path);
+    if (image->forms_distance > FORMS_AGREE)
+        vxs_log(call->context, VXS_LOG_WARNING,
+                "'%s': sform and qform differ by %.3g mm at a corner; the sform is used", path,
+                image->forms_distance);
     if (spatial == 1 || spatial == 3)
         vxs_log(call->context, VXS_LOG_WARNING,
                 "'%s': its header says %s; the numbers are read as mm", path,

@@ -12,12 +12,33 @@ static bool same_grid(const vxs_build *build, const vxs_grid *a, const vxs_grid 
     return known && vxs_grid_distance(a, b) <= build->settings->tolerance;
 }
 
-static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
+/* Images whose sform and qform differ by more than half a voxel. */
+typedef struct {
+    size_t count;
+    double most; /* mm at a corner */
+    const char *path;
+} two_places;
+
+static void compare_forms(const vxs_image *image, const char *path, two_places *apart)
+{
+    double size[3];
+    vxs_grid_voxel_size(&image->grid, size);
+    if (!(image->forms_distance > fmin(size[0], fmin(size[1], size[2])) / 2))
+        return;
+    apart->count++;
+    if (image->forms_distance > apart->most) {
+        apart->most = image->forms_distance;
+        apart->path = path;
+    }
+}
+
+static void read_header(vxs_build *build, vxs_subject *s, two_places *apart, vxs_error *err)
 {
     vxs_image image;
     if (vxs_image_read_header(s->path, &image, err))
         return;
     s->grid = image.grid;
+    compare_forms(&image, s->path, apart);
     if (image.volumes != 1)
         vxs_fail(err, VXS_BAD_DATA, "'%s' has %zu volumes; one per subject is required", s->path,
                  image.volumes);
@@ -30,20 +51,30 @@ static void read_header(vxs_build *build, vxs_subject *s, vxs_error *err)
 
 static vxs_status read_headers(vxs_build *build, vxs_error *err)
 {
+    two_places apart = { .count = 0 };
+    size_t read = 0;
     for (size_t i = 0; i < build->count; i++) {
         vxs_subject *s = &build->subjects[i];
         vxs_error why = VXS_ERROR_INIT;
         if (s->reason)
             continue;
+        if (build->is_shared && read == 0)
+            compare_forms(&build->shared, s->path, &apart);
         if (build->is_shared)
             s->grid = build->shared.grid;
         else
-            read_header(build, s, &why);
+            read_header(build, s, &apart, &why);
+        read += !build->is_shared || read == 0;
         if (why.status == VXS_FAILED) /* out of memory: no fault of the image */
             return vxs_fail(err, VXS_FAILED, "%s", why.message);
         if (why.status)
             vxs_build_leave_out(build, s, "%s", why.message);
     }
+    if (apart.count > 0)
+        vxs_log(build->context, VXS_LOG_WARNING,
+                "the sform and the qform of %zu of %zu image%s differ by more than half a voxel, "
+                "those of '%s' by %.3g mm at a corner; the sform is used",
+                apart.count, read, vxs_plural(read), apart.path, apart.most);
     return VXS_OK;
 }
 

@@ -14,7 +14,6 @@
 #define NIFTI1_SIZE 348
 #define NIFTI2_SIZE 540
 #define MAX_ITEMS   (PTRDIFF_MAX / 16) /* of the largest item, with room for an offset */
-#define FORMS_AGREE 0.1                /* mm at a corner */
 
 typedef struct {
     int code;
@@ -286,12 +285,12 @@ static nifti_image *transforms(const fields *f)
                      : nifti_convert_n1hdr2nim(f->one, NULL);
 }
 
-static void note_conflict(const double sform[4][4], const double qform[4][4], vxs_image *image)
+static void compare_forms(const double sform[4][4], const double qform[4][4], vxs_image *image)
 {
     vxs_grid s = image->grid, q = image->grid;
     memcpy(s.affine, sform, sizeof(s.affine));
     memcpy(q.affine, qform, sizeof(q.affine));
-    image->forms_conflict = vxs_grid_distance(&s, &q) > FORMS_AGREE;
+    image->forms_distance = vxs_grid_distance(&s, &q);
 }
 
 static vxs_status check_grid(const fields *f, const vxs_grid *grid, vxs_error *err)
@@ -325,7 +324,7 @@ static vxs_status set_grid(const fields *f, vxs_image *image, vxs_error *err)
         memcpy(grid->affine, sform ? nim->sto_xyz.m : nim->qto_xyz.m, sizeof(grid->affine));
     }
     if (sform && qform)
-        note_conflict((const double(*)[4])nim->sto_xyz.m, (const double(*)[4])nim->qto_xyz.m,
+        compare_forms((const double(*)[4])nim->sto_xyz.m, (const double(*)[4])nim->qto_xyz.m,
                       image);
     nifti_image_free(nim);
     return check_grid(f, grid, err);

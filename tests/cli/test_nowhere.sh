@@ -66,5 +66,35 @@ holds "elsewhere left is left" "left is left" mk.html
 run voxsift predict m k
 same "nobody is predicted elsewhere" "$code" 65
 holds "and it says why" "left and right may be exchanged" "$work/err"
+
+# Images in two places: sform and qform. And values that single precision cannot tell apart.
+"$PYTHON" - << 'END'
+import struct
+
+import numpy as np
+
+for i in range(24):
+    h = bytearray(open(f"k{i}.nii", "rb").read())
+    struct.pack_into("<h", h, 252, 1)
+    struct.pack_into("<f", h, 268, 3 if i in (4, 5) else 0.25)
+    if i == 5:
+        struct.pack_into("<f", h, 272, 4)
+    open(f"q{i}.nii", "wb").write(h)
+    struct.pack_into("<2h", h, 70, 1024, 64)
+    items = 2**60 + np.arange(216, dtype="<i8")
+    open(f"w{i}.nii", "wb").write(bytes(h[:352]) + (items if i == 9 else items - 2**60).tobytes())
+END
+sed 's/k\([0-9]*\.nii\)/q\1/' known.tsv > two.tsv
+run voxsift cohort two.tsv --image-column image -o two
+same "images in two places" "$code" 0
+holds "are warned of, with the one that is farthest apart" "the sform and the qform of 2 of 24 images differ by more than half a voxel, those of 'q5.nii' by 5 mm at a corner; the sform is used" "$work/err"
+same "once" "$(grep -c qform "$work/err")" 1
+run voxsift cohort known.tsv --image-column image -o one
+if grep -q qform "$work/err"; then fail "one place is no two" "$(cat "$work/err")"; else pass; fi
+run voxsift info q4.nii
+holds "info has the distance" "sform and qform differ by 3 mm at a corner; the sform is used" "$work/err"
+sed 's/k9\.nii/w9.nii/' known.tsv > wide.tsv
+run voxsift cohort wide.tsv --image-column image -o wide
+holds "an image whose differences are lost is not called empty" "'w9.nii' has values that differ by less than float32 can hold" "$work/err"
 rm -rf ./*
 nothing_left "images without a place"
