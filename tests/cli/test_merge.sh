@@ -23,6 +23,8 @@ chunk --chunk 2/3 --seed 2 -o seed
 merge 65 "'p1' and 'seed' are of different runs: seed is 1 in one and 2 in the other" p1 seed p3
 chunk --chunk 2/3 --confounds age -o age
 merge 65 "'p1' and 'age' are of different runs: confounds is not given in one and age in the other" p1 age p3
+chunk --chunk 2/3 --only 'age>0' --only 'age<1000' -o only
+merge 65 "'p1' and 'only' are of different runs: only is not given in one and age>0, age<1000 in the other" p1 only p3
 run voxsift stability c --target score --pairs 3 --nlambda 4 --chunk 2/3 -o s2 -q
 merge 65 "'p1' is of 'voxsift cv', but 's2' of 'voxsift stability'" p1 s2
 run voxsift permute c --target score --nlambda 4 --folds 2 --permutations 4 --chunk 2/2 -o half -q
