@@ -96,8 +96,11 @@ static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err
     vxs_certificate *found = vxs_alloc(m->output_count, sizeof(*found), err);
     status = found ? vxs_model_check(call->context, m, &cohort, found, err) : VXS_FAILED;
     bool sealed = false;
+    vxs_error changed = VXS_ERROR_INIT; /* why a certificate does not hold */
     if (!status && all_hold(m, found))
         status = vxs_model_check_files(m, &sealed, err);
+    else if (!status && vxs_model_check_files(m, &sealed, &changed))
+        sealed = false;
     if (!status && !sealed && all_hold(m, found))
         vxs_log(call->context, VXS_LOG_WARNING,
                 "the model has no '" VXS_SEAL_FILE "': changes of its files cannot be detected");
@@ -108,8 +111,8 @@ static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err
     for (size_t k = 0; k < m->output_count && !status; k++)
         if (!holds(&m->outputs[k], &found[k]))
             status = vxs_fail(err, VXS_NOT_CONVERGED,
-                              "the certificate of '%s' does not hold on this cohort",
-                              m->outputs[k].name);
+                              "the certificate of '%s' does not hold on this cohort%s%s",
+                              m->outputs[k].name, changed.status ? ": " : "", changed.message);
     free(found);
     vxs_cohort_release(&cohort);
     return status;

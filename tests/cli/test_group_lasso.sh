@@ -45,6 +45,13 @@ same "features in no group have no weight" "$(awk 'NR > 1 && ($1 ~ /^(8|9|10|11)
 run voxsift fit k --target y --method group-lasso --groups file:some.tsv --size-power 0 --lambda-ratio 0.2 -q -o equal
 same "equal groups" "$code" 0
 
+# a table of groups that was changed is named, beside what does not hold any more
+sed 's/^g0/other/;s/^g1/g0/;s/^other/g1/' equal/groups.tsv | sed '2s/^g1/g0/' > changed.tsv
+cp changed.tsv equal/groups.tsv
+run voxsift check-model equal k
+same "a model whose groups were changed" "$code" 3
+holds "names the table" "does not hold on this cohort: 'equal/groups.tsv' was changed after it was written" "$work/err"
+
 # selected.tsv has the norms of the weights of standardized features: here those of weights.tsv, as groups do not overlap
 awk 'BEGIN { print "group\tfeature"; for (j = 0; j < 12; j++) print "g" (j > 1) + (j > 5) "\tf" j }' > unequal.tsv
 awk 'BEGIN { print "feature\tpenalty"; for (j = 0; j < 12; j++) print "f" j "\t" 1 + j / 4 }' > factors.tsv
