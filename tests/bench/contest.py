@@ -26,20 +26,22 @@ def identical(target):
 
 
 class Ours:
-    """The least of several fits of one problem: passes, weights, and seconds: the solver's by the clock or processor
-    seconds of the whole command, which also reads the cohort and writes the model, whichever are fewer (the clock's
-    are too many where other work runs)."""
+    """Fits of one problem by voxsift: passes, weights, and the least seconds of all that were run: the solver's by the clock
+    or processor seconds of the whole command, which also reads the cohort and writes the model, whichever are fewer (the
+    clock's are too many where other work runs)."""
 
-    def __init__(self, build, folder, p, target, words, repeat=5):
+    def __init__(self, build, folder, p, target, words, repeat=1):
+        self.command = [build + "/voxsift", "fit", folder + "/cohort", *identical(target), "--json", "-q", "-o", folder + "/model",
+                        "--force", *words]
         self.seconds = np.inf
         for _ in range(repeat):
-            before = spent()
-            said = json.loads(subprocess.run(
-                [build + "/voxsift", "fit", folder + "/cohort", *identical(target), "--json", "-q", "-o", folder + "/model",
-                 "--force", *words],
-                check=True, stdout=subprocess.PIPE).stdout)
-            self.seconds = min(self.seconds, said["seconds"], spent() - before)
-        self.passes, self.w = said["passes"], weights(folder + "/model", p)
+            self.again()
+        self.w = weights(folder + "/model", p)
+
+    def again(self):
+        before = spent()
+        said = json.loads(subprocess.run(self.command, check=True, stdout=subprocess.PIPE).stdout)
+        self.passes, self.seconds = said["passes"], min(self.seconds, said["seconds"], spent() - before)
 
 
 def weights(model, p):
@@ -50,20 +52,37 @@ def weights(model, p):
     return w
 
 
-def lowered(solve, gap, tolerances, target=1e-6, repeat=3):
-    """Least processor seconds of solve(tolerance) at the first tolerance whose gap is small enough (else the last), with
-    the gap; solve returns weights."""
-    for tolerance in tolerances:
+class Peer:
+    """A solver at the first of the tolerances at which its gap, recomputed, is small enough (else the last): that gap, and
+    the least processor seconds of all runs. solve(tolerance) returns weights, or weights and seconds."""
+
+    def __init__(self, solve, gap, tolerances, target=1e-6):
+        self.solve, self.seconds = solve, np.inf
+        for self.tolerance in tolerances:
+            self.seconds = np.inf
+            self.gap = gap(self.again())
+            if self.gap <= target:
+                break
+
+    def again(self):
         start = time.process_time()
-        w = solve(tolerance)
-        seconds, found = time.process_time() - start, gap(w)
-        if found <= target:
-            break
-    for _ in range(repeat - 1 if seconds < 20 else 0):
-        start = time.process_time()
-        solve(tolerance)
-        seconds = min(seconds, time.process_time() - start)
-    return seconds, found
+        found = self.solve(self.tolerance)
+        w, seconds = found if isinstance(found, tuple) else (found, time.process_time() - start)
+        self.seconds = min(self.seconds, seconds)
+        return w
+
+
+def take_turns(ours, peers, rounds=4):
+    """Ours, each peer, ours, each peer: what else the machine does meets all of them."""
+    for _ in range(rounds):
+        ours.again()
+        for peer in peers:
+            if peer.seconds < 20:
+                peer.again()
+
+
+def beside(peer, ours):
+    return f"{peer.seconds:.3f} ({peer.seconds / ours.seconds:.1f} x), {peer.gap:.0e}"
 
 
 def skglm():

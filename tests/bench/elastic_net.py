@@ -9,7 +9,7 @@ import sys
 import warnings
 
 sys.dont_write_bytecode = True
-from contest import Ours, lowered, row, skglm
+from contest import Ours, Peer, beside, row, skglm, take_turns
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -57,7 +57,7 @@ def by_sklearn(lam, ridge):
 
     def solve(tolerance):
         return ElasticNet(alpha=total / N, l1_ratio=lam / total, fit_intercept=False, tol=tolerance, max_iter=10**5).fit(X, y).coef_
-    return lowered(solve, lambda w: gap(w, lam, ridge), TOLERANCES)
+    return Peer(solve, lambda w: gap(w, lam, ridge), TOLERANCES)
 
 
 def by_skglm(library, lam, ridge):
@@ -73,15 +73,22 @@ def by_skglm(library, lam, ridge):
     if not by_skglm.__dict__.setdefault("compiled", False):
         solve(1e-1)
         by_skglm.compiled = True
-    return lowered(solve, lambda w: gap(w, lam, ridge), [10 * t for t in TOLERANCES])
+    return Peer(solve, lambda w: gap(w, lam, ridge), [10 * t for t in TOLERANCES])
 
 
 def by_glmnet(lam, ridge):
+    """The quicker of a path of 20 and of this lambda alone."""
     X.T.tofile(folder + "/x.f64")  # column by column
     y.tofile(folder + "/y.f64")
-    seconds = subprocess.run(["Rscript", here + "/lasso.R", folder, str(N), str(X.shape[1]), "squared", repr(lam)], check=True,
-                             env=os.environ | {"RIDGE": repr(ridge)}, capture_output=True, text=True).stdout.split()[-1]
-    return float(seconds), gap(np.fromfile(folder + "/w.f64"), lam, ridge)
+
+    def along(length):
+        def solve(tolerance):
+            told = {"RIDGE": repr(ridge), "THRESH": repr(tolerance), "LENGTH": str(length)}
+            said = subprocess.run(["Rscript", here + "/lasso.R", folder, str(N), str(X.shape[1]), "squared", repr(lam)], check=True,
+                                  env=os.environ | told, capture_output=True, text=True).stdout
+            return np.fromfile(folder + "/w.f64"), float(said.split()[-1])
+        return Peer(solve, lambda w: gap(w, lam, ridge), [10.0**-k for k in range(8, 18)])
+    return min((along(length) for length in (20, 1)), key=lambda peer: (peer.gap > 1e-6, peer.seconds))
 
 
 rng = np.random.default_rng(3)
@@ -104,9 +111,8 @@ for ridge in map(float, os.environ.get("RIDGES", "10 1000 10000").split()):
     for ratio in (0.1, 0.01):
         lam = ratio * steepest
         ours = Ours(build, folder, X.shape[1], "score", ["--ridge", repr(ridge), "--lambda", repr(lam)])
+        rivals = [peer(lam, ridge) for peer in peers.values()]
+        take_turns(ours, rivals)
         cells = [f"{ridge:g}", f"{ratio:g}", f"{(ours.w != 0).sum()}", f"{ours.seconds:.3f}",
                  f"{ours.passes:.1f}", f"{gap(ours.w, lam, ridge):.0e}"]
-        for peer in peers.values():
-            seconds, found = peer(lam, ridge)
-            cells.append(f"{seconds:.3f} ({seconds / ours.seconds:.1f} x), {found:.0e}")
-        row(cells, widths)
+        row(cells + [beside(peer, ours) for peer in rivals], widths)

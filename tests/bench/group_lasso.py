@@ -6,7 +6,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from contest import Ours, lowered, row, skglm
+from contest import Ours, Peer, beside, row, skglm, take_turns
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Problem:
         if self.loss not in compiled:
             compiled.add(self.loss)
             solve(1e-1)
-        return lowered(solve, lambda w: self.gap(w, lam), TOLERANCES)
+        return Peer(solve, lambda w: self.gap(w, lam), TOLERANCES)
 
 
 SHAPES = {"gauss": (200, 20_000, 20, 0), "voxel": (300, 50_000, 50, 15), "region": (150, 20_000, 200, 15)}
@@ -94,9 +94,8 @@ for name, (n, p, m, smooth) in SHAPES.items():
             lam = ratio * problem.lambda_max
             ours = Ours(build, problem.dir, p, "score" if loss == "squared" else "class",
                         ["--method", "group-lasso", "--groups", f"file:{problem.dir}/groups.tsv", "--loss", loss, "--lambda", repr(lam)])
+            peers = [problem.by_skglm(library, lam)] if library else []
+            take_turns(ours, peers)
             cells = [f"{name} {n} x {p:,}", loss, f"{ratio:g}", f"{(problem.norms(ours.w) > 0).sum()}", f"{(ours.w != 0).sum()}",
                      f"{ours.seconds:.3f}", f"{ours.passes:.1f}", f"{problem.gap(ours.w, lam):.0e}"]
-            if library:
-                seconds, found = problem.by_skglm(library, lam)
-                cells.append(f"{seconds:.3f} ({seconds / ours.seconds:.1f} x), {found:.0e}")
-            row(cells, widths)
+            row(cells + [beside(peer, ours) for peer in peers], widths)

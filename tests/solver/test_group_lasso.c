@@ -12,18 +12,28 @@
 
 /* ---- The quadratic model --------------------------------------------------------------------- */
 
-enum { ROWS = 12, MOST_GROUPS = 7, MOST_COLUMNS = 40, MOST_COVARIATES = 3 };
+enum { ROWS = 12, MOST_GROUPS = 7, MOST_COLUMNS = 210, MOST_COVARIATES = 3 };
 
 typedef struct {
     double x[ROWS * MOST_COLUMNS], covariates[ROWS * MOST_COVARIATES];
     double weight[MOST_COLUMNS], z[ROWS], gradient[ROWS], curvature[ROWS];
-    size_t start[MOST_GROUPS + 1];
+    size_t start[MOST_GROUPS + 1], place[MOST_GROUPS];
     const double *of_group[MOST_GROUPS];
     vxs_group_model model;
 } model_example;
 
-/* Groups of 1 to 6 columns, one of them a copy of another; half of the models have rows without
- * curvature, and most have fewer or more columns than rows. */
+/* Second derivatives and gradient; half of the models have rows without curvature. */
+static void draw_loss(model_example *e, const vxs_random *random, uint64_t *at, bool flats)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        bool flat = flats && i % 3 == 0;
+        e->curvature[i] = flat ? 0 : exp(vxs_random_normal(random, (*at)++));
+        e->gradient[i] = flat ? 0 : vxs_random_normal(random, (*at)++);
+    }
+}
+
+/* Groups of 1 to 6 columns, in some models others of 25 to 29, one column a copy of another; most
+ * models have fewer or more columns than rows. */
 static void make_model(model_example *e, uint64_t number)
 {
     vxs_random random = { .seed = 81, .stream = number };
@@ -36,15 +46,15 @@ static void make_model(model_example *e, uint64_t number)
     e->start[0] = 0;
     for (size_t g = 0; g < count; g++) {
         e->start[g + 1] = e->start[g] + 1 + vxs_random_below(&random, at++, 5);
+        e->start[g + 1] += number % 5 == 1 && g % 3 == 1 ? 24 : 0;
+        e->place[g] = count - g;
         e->of_group[g] = e->x + e->start[g] * ROWS;
     }
     memcpy(e->x + (e->start[count] - 1) * ROWS, e->x, ROWS * sizeof(*e->x)); /* a copy */
     for (size_t k = 0; k < MOST_COLUMNS; k++)
         e->weight[k] = number % 3 == 0 ? 0 : vxs_random_normal(&random, at++);
+    draw_loss(e, &random, &at, number % 2 == 0);
     for (size_t i = 0; i < ROWS; i++) {
-        bool flat = number % 2 == 0 && i % 3 == 0;
-        e->curvature[i] = flat ? 0 : exp(vxs_random_normal(&random, at++));
-        e->gradient[i] = flat ? 0 : vxs_random_normal(&random, at++);
         e->z[i] = 0;
         for (size_t k = 0; k < e->start[count]; k++)
             e->z[i] += e->weight[k] * e->x[k * ROWS + i];
@@ -55,6 +65,7 @@ static void make_model(model_example *e, uint64_t number)
                                   .covariates = e->covariates,
                                   .x = e->of_group,
                                   .start = e->start,
+                                  .place = e->place,
                                   .z = e->z,
                                   .loss_gradient = e->gradient,
                                   .curvature = e->curvature,
@@ -124,22 +135,32 @@ static double violation(const model_example *e, const double *weight)
     return worst;
 }
 
+/* Twice, the second time with another loss and what was kept of the columns. */
 Test(group_lasso, the_model_is_minimized)
 {
+    size_t kept = 0;
     for (uint64_t number = 0; number < 3000; number++) {
         static model_example e;
+        vxs_random random = { .seed = 82, .stream = number };
         vxs_group_newton newton = { .dense = 0 };
-        vxs_error err = VXS_ERROR_INIT;
-        double weight[MOST_COLUMNS];
-        uint64_t steps = 0;
+        uint64_t at = 0;
         make_model(&e, number);
-        memcpy(weight, e.weight, sizeof(weight));
-        WORKS(vxs_group_newton_solve(&newton, &e.model, weight, &steps, &err), err);
-        double left = violation(&e, weight);
-        cr_assert(left < 1e-5, "model %d: %g is left after %d steps", (int)number, left,
-                  (int)steps);
+        for (int turn = 0; turn < 2; turn++) {
+            vxs_error err = VXS_ERROR_INIT;
+            double weight[MOST_COLUMNS];
+            uint64_t steps = 0;
+            memcpy(weight, e.weight, sizeof(weight));
+            WORKS(vxs_group_newton_solve(&newton, &e.model, weight, &steps, &err), err);
+            double left = violation(&e, weight);
+            cr_assert(left < 1e-5, "model %d, turn %d: %g is left after %d steps", (int)number,
+                      turn, left, (int)steps);
+            draw_loss(&e, &random, &at, number % 4 < 2);
+        }
+        for (size_t place = 0; place < newton.kernel_room; place++)
+            kept += newton.kernel[place] != NULL;
         vxs_group_newton_release(&newton);
     }
+    cr_assert(kept > 500, "%zu kernels", kept);
 }
 
 /* ---- Whole problems -------------------------------------------------------------------------- */

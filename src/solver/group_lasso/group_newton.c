@@ -9,7 +9,8 @@
  *           for d >= 0; Newton steps subject to d >= 0, halved until h decreases
  * Optimal   a = (I + BDB')^-1 t; |B_g'a| <= lambda, with equality where d_g > 0; w_g = d_g B_g'a
  * Stops     the gap of the model is at most the target, or h no longer decreases
- * Cost      a step: n^2 M + n^3 / 3, or for M < n columns M^3 / 3; and n^2 for each group
+ * Cost      a step: n^2 M + n^3 / 3, or for M < n columns M^3 / 3; and n^2 for each group. Of groups
+ *           with many columns X_g X_g' is kept, so that they take n^2 / 2 instead of n^2 M_g
  * Threads   those of BLAS
  * Source    the variational form is that of multiple kernel learning (Bach, Lanckriet and Jordan
  *           2004; Rakotomamonjy et al. 2008) */
@@ -24,15 +25,20 @@
 
 #define MOST_STEPS 40
 #define HALVINGS   30
-#define PANEL      256   /* columns of a rank update */
+#define PANEL      256  /* columns of a rank update */
+#define WIDE       24   /* columns from which a kernel is read faster than they are multiplied */
+#define LARGER     8    /* times as many subjects as columns: a kernel would take too much memory */
+#define STRETCH    1024 /* entries of kernels that are added at once, in cache */
 #define FLAT       1e-15 /* of the value: no decrease */
 
 void vxs_group_newton_release(vxs_group_newton *t)
 {
     vxs_weighted_covariates_release(&t->covariates);
     vxs_l1_quadratic_release(&t->quadratic);
-    void *const all[] = { t->columns, t->panel, t->gram, t->system, t->target,
-                          t->slope,   t->size,  t->pull, t->across, t->hessian };
+    void *const all[] = { t->columns, t->panel, t->gram,   t->system,  t->target, t->slope,
+                          t->size,    t->pull,  t->across, t->hessian, t->kernel };
+    for (size_t place = 0; place < t->kernel_room; place++)
+        free(t->kernel[place]);
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     *t = (vxs_group_newton){ .dense = 0 };
@@ -58,7 +64,7 @@ static vxs_status begin_rows(vxs_group_newton *t, const vxs_group_model *m, vxs_
     if (t->target)
         return VXS_OK;
     if (vxs_weighted_covariates_init(&t->covariates, n, m->q, err) ||
-        replace(&t->target, 2 * n, 1, err) || replace(&t->panel, PANEL, n, err) ||
+        replace(&t->target, 2 * n, 1, err) || replace(&t->panel, PANEL + 2 * m->q, n + m->q, err) ||
         replace(&t->system, n, n, err) || replace(&t->gram, n, n, err))
         return VXS_FAILED;
     t->dual = t->target + n;
@@ -95,12 +101,57 @@ static vxs_status begin_groups(vxs_group_newton *t, const vxs_group_model *m, vx
     return VXS_OK;
 }
 
+static size_t half_of(size_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+/* The lower half of X_g X_g', column by column; `system` is work space. */
+static vxs_status make_kernel(vxs_group_newton *t, const double *x, size_t n, size_t width,
+                              double **kernel, vxs_error *err)
+{
+    double *to = vxs_alloc(half_of(n), sizeof(*to), err);
+    if (!to)
+        return VXS_FAILED;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)width, 1, x, (int)n, 0,
+                t->system, (int)n);
+    *kernel = to;
+    for (size_t c = 0; c < n; to += n - c, c++)
+        memcpy(to, t->system + c * n + c, (n - c) * sizeof(*to));
+    return VXS_OK;
+}
+
+static vxs_status begin_kernels(vxs_group_newton *t, const vxs_group_model *m, vxs_error *err)
+{
+    size_t places = 0;
+    for (size_t g = 0; g < m->count; g++)
+        places = m->place[g] >= places ? m->place[g] + 1 : places;
+    if (places > t->kernel_room) {
+        double **kernel = vxs_resize(t->kernel, 2 * places, sizeof(*kernel), err);
+        if (!kernel)
+            return VXS_FAILED;
+        memset(kernel + t->kernel_room, 0, (2 * places - t->kernel_room) * sizeof(*kernel));
+        t->kernel = kernel;
+        t->kernel_room = 2 * places;
+    }
+    for (size_t g = 0; g < m->count && !has_few_columns(m); g++) {
+        size_t width = m->start[g + 1] - m->start[g];
+        if (width < WIDE || m->n > LARGER * width || t->kernel[m->place[g]])
+            continue;
+        if (make_kernel(t, m->x[g], m->n, width, &t->kernel[m->place[g]], err))
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
 static vxs_status begin(vxs_group_newton *t, const vxs_group_model *m, vxs_error *err)
 {
     vxs_status status = begin_rows(t, m, err);
     if (!status)
         status = begin_columns(t, m, err);
-    return status ? status : begin_groups(t, m, err);
+    if (!status)
+        status = begin_groups(t, m, err);
+    return status ? status : begin_kernels(t, m, err);
 }
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -135,24 +186,78 @@ static void set_roots(vxs_group_newton *t, const vxs_group_model *m, const doubl
             t->shared[k] = sqrt(d[g]);
 }
 
+/* system = sum of d_g X_g X_g' over the groups that have kernels, both halves. */
+static void add_kernels(vxs_group_newton *t, const vxs_group_model *m)
+{
+    size_t n = m->n, column = 0, row = 0;
+    double sum[STRETCH];
+    for (size_t first = 0; first < half_of(n); first += STRETCH) {
+        size_t some = half_of(n) - first < STRETCH ? half_of(n) - first : STRETCH;
+        memset(sum, 0, some * sizeof(*sum));
+        for (size_t g = 0; g < m->count; g++) {
+            const double *kernel = t->kernel[m->place[g]];
+            double root = t->shared[m->start[g]];
+            if (kernel && root > 0)
+                cblas_daxpy((int)some, root * root, kernel + first, 1, sum, 1);
+        }
+        for (size_t e = 0; e < some; e++) {
+            t->system[column * n + row] = t->system[row * n + column] = sum[e];
+            if (++row == n)
+                row = ++column;
+        }
+    }
+}
+
+/* system = Q root(v) system root(v) Q, Q the projection off the covariates; its lower half. */
+static void weigh_and_project(vxs_group_newton *t, size_t n)
+{
+    const vxs_weighted_covariates *c = &t->covariates;
+    int rows = (int)n, rank = (int)c->rank;
+    double *of_basis = t->panel, *square = t->panel + c->rank * n;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n; i++)
+            t->system[k * n + i] *= c->root[k] * c->root[i];
+    if (rank == 0)
+        return;
+    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, rows, rank, 1, t->system, rows, c->basis,
+                rows, 0, of_basis, rows);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, rank, rank, rows, 1, c->basis, rows,
+                of_basis, rows, 0, square, rank);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, rows, rank, rank, -0.5, c->basis, rows,
+                square, rank, 1, of_basis, rows);
+    cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, rows, rank, -1, c->basis, rows, of_basis,
+                 rows, 1, t->system, rows);
+}
+
+/* Adds BDB' of the groups that have no kernel. */
+static void add_columns(vxs_group_newton *t, const vxs_group_model *m)
+{
+    size_t n = m->n, some = 0;
+    for (size_t g = 0; g < m->count; g++) {
+        if (t->kernel[m->place[g]] || t->shared[m->start[g]] == 0)
+            continue;
+        for (size_t k = m->start[g]; k < m->start[g + 1]; k++) {
+            for (size_t i = 0; i < n; i++)
+                t->panel[some * n + i] = t->shared[k] * t->columns[k * n + i];
+            if (++some < PANEL)
+                continue;
+            cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)some, 1, t->panel,
+                        (int)n, 1, t->system, (int)n);
+            some = 0;
+        }
+    }
+    if (some > 0)
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)some, 1, t->panel, (int)n,
+                    1, t->system, (int)n);
+}
+
 /* system = the factor of I + BDB'. */
 static bool factor_rows(vxs_group_newton *t, const vxs_group_model *m)
 {
-    size_t n = m->n, columns = m->start[m->count];
-    memset(t->system, 0, n * n * sizeof(*t->system));
-    for (size_t first = 0; first < columns;) {
-        size_t some = 0;
-        for (; first < columns && some < PANEL; first++) {
-            if (t->shared[first] == 0)
-                continue;
-            for (size_t i = 0; i < n; i++)
-                t->panel[some * n + i] = t->shared[first] * t->columns[first * n + i];
-            some++;
-        }
-        if (some > 0)
-            cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)some, 1, t->panel,
-                        (int)n, 1, t->system, (int)n);
-    }
+    size_t n = m->n;
+    add_kernels(t, m);
+    weigh_and_project(t, n);
+    add_columns(t, m);
     for (size_t i = 0; i < n; i++)
         t->system[i * n + i] += 1;
     return vxs_cholesky(t->system, n);

@@ -10,10 +10,11 @@
 /* The quadratic model of the loss at the weights of `count` groups. */
 typedef struct {
     size_t n, q, count;
-    const double *covariates;    /* n x q */
-    const double *const *x;      /* n x width of each group */
-    const size_t *start;         /* count + 1: first weight of a group */
-    const double *z;             /* n: predictions of the groups */
+    const double *covariates; /* n x q */
+    const double *const *x;   /* n x width of each group */
+    const size_t *start;      /* count + 1: first weight of a group */
+    const size_t *place;      /* of each group: the same number means the same columns as before */
+    const double *z;          /* n: predictions of the groups */
     const double *loss_gradient; /* n: orthogonal to the covariates */
     const double *curvature;     /* n: second derivatives of the loss */
     double lambda;
@@ -25,9 +26,11 @@ typedef struct {
 typedef struct {
     vxs_weighted_covariates covariates;
     size_t column_room, group_room, dense;
-    double *columns;            /* n x columns: B = Q root(v) X */
-    double *panel;              /* n x a block of columns */
-    double *gram;               /* B'B, if there are fewer columns than subjects */
+    double *columns; /* n x columns: B = Q root(v) X */
+    double *panel;   /* n x a block of columns */
+    double *gram;    /* B'B, if there are fewer columns than subjects */
+    double **kernel; /* by place: X_g X_g', lower half, of wide groups; or NULL */
+    size_t kernel_room;
     double *system;             /* I + BDB', or I + root(D) B'B root(D), factored */
     double *target, *dual;      /* n: t, a = (I + BDB')^-1 t */
     double *slope;              /* columns: B'a */
