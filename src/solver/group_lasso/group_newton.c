@@ -9,8 +9,8 @@
  *           for d >= 0; Newton steps subject to d >= 0, halved until h decreases
  * Optimal   a = (I + BDB')^-1 t; |B_g'a| <= lambda, with equality where d_g > 0; w_g = d_g B_g'a
  * Stops     the gap of the model is at most the target, or h no longer decreases
- * Cost      a step: n^2 M + n^3 / 3, or for M < n columns M^3 / 3; and n^2 for each group. Of groups
- *           with many columns X_g X_g' is kept, so that they take n^2 / 2 instead of n^2 M_g
+ * Cost      a step: n^2 M + n^3 / 3, or for M < n columns M^3 / 3; and n^2 for each group. Of wide
+ *           groups X_g X_g' is kept, so that they take n^2 / 2 instead of n^2 M_g
  * Threads   those of BLAS
  * Source    the variational form is that of multiple kernel learning (Bach, Lanckriet and Jordan
  *           2004; Rakotomamonjy et al. 2008) */
