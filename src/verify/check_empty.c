@@ -175,7 +175,7 @@ static void fit(vxs_check_empty *e)
         if (vxs_check_u(problem, i) > 0)
             max_target = fmax(max_target, fabs(problem->loss.y[i]));
     e->problem = &relaxed;
-    for (double t = max_target; t > threshold && isfinite(t); t /= 2) {
+    for (double t = max_target; t > fmax(threshold, 0) && isfinite(t); t /= 2) {
         relaxed.loss.threshold = t;
         descend(e);
     }

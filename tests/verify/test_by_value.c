@@ -145,6 +145,20 @@ Test(by_value, lassos_are_solved_and_confirmed)
     }
 }
 
+/* The threshold of a loss that has none is not read. */
+Test(by_value, thresholds_of_other_losses_are_ignored, .timeout = 20)
+{
+    const vxs_loss_kind *const kinds[] = { &vxs_squared_loss, &vxs_logistic_loss, &log_cosh };
+    const double thresholds[] = { -1, -INFINITY, NAN };
+    for (size_t k = 0; k < 9; k++) {
+        example *e = make(kinds[k / 3], 1, 5);
+        e->problem.loss.threshold = thresholds[k % 3];
+        solve(e, 0.1, 1e-7);
+        cr_assert(e->found.converged, "%s, threshold %g", kinds[k / 3]->name, thresholds[k % 3]);
+        vxs_design_free(e->design);
+    }
+}
+
 /* A user-defined copy of a loss of the library. */
 Test(by_value, own_kinds_are_checked_to_the_same_numbers_as_the_same_losses_of_the_library)
 {
