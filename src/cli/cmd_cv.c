@@ -179,8 +179,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "%s cross-validation of '%s', %s: %s, %s loss\n", nested ? "Nested" : "Plain",
             t->settings.target, vxs_subjects_text(t, subjects), vxs_task_method(t)->name,
             vxs_loss_name(&t->settings, &cv->method, t->loss));
-    fprintf(out, "  %zu folds, %zu %s, ", cv->folds.count, cv->folds.repeats,
-            cv->folds.repeats == 1 ? "repeat" : "repeats");
+    fprintf(out, "  %zu folds, %zu repeat%s, ", cv->folds.count, cv->folds.repeats,
+            vxs_plural(cv->folds.repeats));
     if (nested)
         fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
                 (long long)cv->settings.inner_folds);

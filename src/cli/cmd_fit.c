@@ -88,12 +88,13 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
     const vxs_selected *s = o->fit.selected;
-    fprintf(out, "  %zu %s selected in %llu %s, %zu of %zu features\n", s->count,
+    fprintf(out, "  %zu %s selected in %llu iteration%s, %zu of %zu features\n", s->count,
             vxs_block_name(m, s->count), (unsigned long long)s->iterations,
-            s->iterations == 1 ? "iteration" : "iterations", o->fit.count, m->p);
+            vxs_plural((size_t)s->iterations), o->fit.count, m->p);
     if (s->pruned > 0)
-        fprintf(out, "  %llu groups visited, %llu pruned by a bound\n",
-                (unsigned long long)s->visited, (unsigned long long)s->pruned);
+        fprintf(out, "  %llu group%s visited, %llu pruned by a bound\n",
+                (unsigned long long)s->visited, vxs_plural((size_t)s->visited),
+                (unsigned long long)s->pruned);
     if (s->refit_weight)
         fprintf(out, "  weights refitted on the selected %s; the gap is that of the selection\n",
                 vxs_block_name(m, 2));
@@ -116,6 +117,7 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
 {
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
+    const char *have = vxs_have(c->nonzero);
     if (c->nonzero == 0)
         fprintf(out, "  no feature has a nonzero weight: the model is empty at this lambda\n");
     else if (c->fused_regions > 0 && m->loss == &vxs_multinomial_loss)
@@ -124,13 +126,13 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
                 c->nonzero, vxs_plural(c->nonzero), m->p, vxs_plural(m->p), m->output_count,
                 c->fused_regions, vxs_plural(c->fused_regions));
     else if (c->fused_regions > 0)
-        fprintf(out, "  %zu of %zu features have a nonzero weight, in %zu fused region%s\n",
-                c->nonzero, m->p, c->fused_regions, vxs_plural(c->fused_regions));
+        fprintf(out, "  %zu of %zu features %s a nonzero weight, in %zu fused region%s\n",
+                c->nonzero, m->p, have, c->fused_regions, vxs_plural(c->fused_regions));
     else if (s)
-        fprintf(out, "  %zu of %zu features have a nonzero weight, in %zu %s\n", c->nonzero, m->p,
-                s->count, vxs_block_name(m, s->count));
+        fprintf(out, "  %zu of %zu features %s a nonzero weight, in %zu %s\n", c->nonzero, m->p,
+                have, s->count, vxs_block_name(m, s->count));
     else
-        fprintf(out, "  %zu of %zu features have a nonzero weight\n", c->nonzero, m->p);
+        fprintf(out, "  %zu of %zu features %s a nonzero weight\n", c->nonzero, m->p, have);
 }
 
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o, int64_t folds)

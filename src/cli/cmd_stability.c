@@ -48,8 +48,8 @@ static void print_words(const vxs_call *call, const vxs_task *task,
                         const vxs_method_settings *method, const vxs_stability *r)
 {
     FILE *out = call->out;
-    const char *dir = call->shared->out, *kind = vxs_feature_words(task->cohort->kind);
-    const char *counted = r->groups ? "groups" : kind;
+    const char *dir = call->shared->out,
+               *counted = r->groups ? "groups" : vxs_feature_words(task->cohort->kind, 2);
     bool fewer = !r->groups && r->candidates < task->cohort->p;
     char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT];
     fprintf(out,
@@ -65,7 +65,8 @@ static void print_words(const vxs_call *call, const vxs_task *task,
                                                         : "against the rest");
         else
             fprintf(out, "  ");
-        fprintf(out, "%zu stable %s (selection frequency of at least %s)\n", r->stable[o], kind,
+        fprintf(out, "%zu stable %s (selection frequency of at least %s)\n", r->stable[o],
+                vxs_feature_words(task->cohort->kind, r->stable[o]),
                 vxs_short_text(r->threshold, number));
     }
     fprintf(out,

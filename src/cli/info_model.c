@@ -48,13 +48,13 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
 {
     const vxs_selected *s = o->fit.selected;
     const vxs_certificate *c = &o->fit.certificate;
-    fprintf(
-        out,
-        "  %s: %zu of %zu %s have a nonzero weight, from %zu selected %s; relative gap %.2g%s\n",
-        o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", s->count,
-        vxs_block_name(m, s->count), c->gap, c->converged ? "" : ", on these ABOVE the tolerance");
-    fprintf(out, "  selected in %llu %s%s\n", (unsigned long long)s->iterations,
-            s->iterations == 1 ? "iteration" : "iterations",
+    fprintf(out,
+            "  %s: %zu of %zu %s %s a nonzero weight, from %zu selected %s; relative gap %.2g%s\n",
+            o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", vxs_have(o->fit.count),
+            s->count, vxs_block_name(m, s->count), c->gap,
+            c->converged ? "" : ", on these ABOVE the tolerance");
+    fprintf(out, "  selected in %llu iteration%s%s\n", (unsigned long long)s->iterations,
+            vxs_plural((size_t)s->iterations),
             s->refit_weight ? "; refitted weights, the gap is that of the selection" : "");
 }
 
@@ -75,9 +75,9 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         return;
     }
     char lambda[VXS_REAL_TEXT];
-    fprintf(out, "  %s: %zu of %zu %s have a nonzero weight, at lambda %s; relative gap %.2g%s\n",
+    fprintf(out, "  %s: %zu of %zu %s %s a nonzero weight, at lambda %s; relative gap %.2g%s\n",
             m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features",
-            vxs_score_text(c->lambda, false, lambda), c->gap,
+            vxs_have(c->nonzero), vxs_score_text(c->lambda, false, lambda), c->gap,
             c->converged ? "" : ", ABOVE the tolerance");
     print_pieces(out, m, k);
 }

@@ -22,7 +22,7 @@ const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEX
 {
     int length = snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu subject%s", task->n, vxs_plural(task->n));
     if (task->people < task->n)
-        snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu people)",
-                 task->people);
+        snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu %s)", task->people,
+                 task->people == 1 ? "person" : "people");
     return buffer;
 }

@@ -138,6 +138,11 @@ const char *vxs_plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+const char *vxs_have(size_t count)
+{
+    return count == 1 ? "has" : "have";
+}
+
 double vxs_round_mm(double value)
 {
     return round(10 * value) / 10 + 0.0; /* + 0: no -0 */

@@ -37,9 +37,12 @@ const char *vxs_baseline_words(const char *key, bool covariates)
     return covariates ? "covariates + global signal" : "global signal";
 }
 
-const char *vxs_feature_words(vxs_feature_kind kind)
+const char *vxs_feature_words(vxs_feature_kind kind, size_t count)
 {
-    return kind == VXS_FEATURES_COLUMNS ? "features" : vxs_feature_kind_names[kind];
+    static const char *const words[][2] = { [VXS_FEATURES_VOXELS] = { "voxel", "voxels" },
+                                            [VXS_FEATURES_REGIONS] = { "region", "regions" },
+                                            [VXS_FEATURES_COLUMNS] = { "feature", "features" } };
+    return words[kind][count != 1];
 }
 
 const char *vxs_adding_words(vxs_feature_kind kind)

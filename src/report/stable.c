@@ -19,12 +19,16 @@ static double number(const vxs_results *s, const char *key)
     return vxs_results_number(s->about, key);
 }
 
+static bool counts_groups(const vxs_results *s)
+{
+    const char *text = vxs_results_text(s->about, "counted");
+    return text && strcmp(text, "groups") == 0;
+}
+
 /* What a half selects at most so many of, and the bound is of. */
 static const char *counted(const vxs_results *s)
 {
-    const char *text = vxs_results_text(s->about, "counted");
-    return text && strcmp(text, "groups") == 0 ? "groups"
-                                               : vxs_feature_words(s->record.features_are);
+    return counts_groups(s) ? "groups" : vxs_feature_words(s->record.features_are, 2);
 }
 
 /* Features of an output that are stable. */
@@ -41,14 +45,15 @@ static double stable_of(const vxs_results *s, size_t output)
 static void write_stable(const vxs_results *s)
 {
     size_t outputs = vxs_record_outputs(&s->record);
-    const char *kind = vxs_feature_words(s->record.features_are);
+    double features = number(s, "features");
+    const char *kind = vxs_feature_words(s->record.features_are, (size_t)features);
     vxs_html(s->out, "<p class=\"lead\">%s, %g subjects: ", vxs_results_text(s->about, "target"),
              number(s, "subjects"));
     if (outputs == 1)
-        vxs_html(s->out, "<b>%g</b> of %g %s %s stable", stable_of(s, 0), number(s, "features"),
-                 kind, stable_of(s, 0) == 1 ? "is" : "are");
+        vxs_html(s->out, "<b>%g</b> of %g %s %s stable", stable_of(s, 0), features, kind,
+                 stable_of(s, 0) == 1 ? "is" : "are");
     else
-        vxs_html(s->out, "of %g %s are stable", number(s, "features"), kind);
+        vxs_html(s->out, "of %g %s are stable", features, kind);
     for (size_t k = 0; k < outputs && outputs > 1; k++)
         vxs_html(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
                  vxs_record_class(&s->record, k));
@@ -62,11 +67,14 @@ static void write_lead(const vxs_results *s)
 {
     write_stable(s);
     if (number(s, "mean_selected") == 0) {
-        if (vxs_record_has_fused_regions(&s->record))
+        const char *unit = vxs_record_has_fused_regions(&s->record)                ? "fused region"
+                           : s->record.settings.blocks.groups && !counts_groups(s) ? "group"
+                                                                                   : NULL;
+        if (unit)
             vxs_html(s->out,
-                     "No half selected any: the first fused region on its path has more than %g "
+                     "No half selected any: the first %s on its path has more than %g "
                      "features; --select-features allows larger ones.</p>\n",
-                     number(s, "features_a_half"));
+                     unit, number(s, "features_a_half"));
         else
             fputs("No half selected any.</p>\n", s->out);
         return;

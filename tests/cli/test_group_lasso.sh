@@ -18,6 +18,10 @@ run voxsift permute c --target score --method group-lasso --groups patches:8 --f
 same "permutations" "$code" 0
 run voxsift stability c --target score --method group-lasso --groups patches:8 --pairs 2 -q -o s
 same "stability" "$code" 0
+run voxsift stability c --target score --method group-lasso --groups patches:10 --select-features 20 --pairs 2 -q -o none
+holds "halves that select nothing" "the first group on its path has more than 20 features; --select-features allows larger ones" "$work/out"
+run voxsift report none -o none.html
+holds "the page says the same" "the first group on its path has more than 20 features; --select-features allows larger ones" none.html
 run voxsift report m -o m.html
 same "a page" "$code" 0
 holds "its name for a paper" "a group lasso with squared loss" m.html

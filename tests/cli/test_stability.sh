@@ -28,3 +28,13 @@ import json
 print(json.load(open('halves/stability.json'))['mean_selected'] > 0)")" True
 done
 rm -rf few halves
+
+# One is one: nouns and verbs behind counts.
+works "one weight" voxsift simulate lasso --subjects 200 --features 30 --nonzero 0.03 --noise 0.3 --seed 2 -q -o single
+works "its halves" voxsift stability single --target score --select-features 2 --pairs 2 -q -o alone
+holds "one stable feature" "  1 stable feature (" "$work/out"
+works "its fit" voxsift fit single --target score --lambda-ratio 0.9 -q -o fitted
+holds "one has" "  1 of 30 features has a nonzero weight" "$work/out"
+works "and info" voxsift info fitted
+holds "says so" "1 of 30 features has a nonzero weight" "$work/out"
+rm -rf single alone fitted

@@ -167,8 +167,8 @@ const char *vxs_baseline_words(const char *key, bool covariates);
 #define VXS_NOT_BETTER                                                                             \
     "The interval of the difference to the baseline \"%s\" includes 0: there is no evidence that " \
     "the model predicts better."
-/* Noun for features: "voxels", "regions", or "features". */
-const char *vxs_feature_words(vxs_feature_kind kind);
+/* Noun for so many features: "voxels", "regions", or "features"; "voxel" for 1. */
+const char *vxs_feature_words(vxs_feature_kind kind, size_t count);
 /* "map adds", or "features add" for features without a map. */
 const char *vxs_adding_words(vxs_feature_kind kind);
 /* Length of the allocation for this number of classes. */

@@ -32,6 +32,8 @@ const char *vxs_short_text(double value, char buffer[VXS_REAL_TEXT]);
 const char *vxs_score_text(double value, bool sign, char buffer[VXS_REAL_TEXT]);
 /* Plural ending of a noun behind a count: "" for 1, else "s". */
 const char *vxs_plural(size_t count);
+/* "has" for 1, else "have". */
+const char *vxs_have(size_t count);
 /* A coordinate in mm, "-41.9". */
 const char *vxs_mm_text(double value, char buffer[VXS_REAL_TEXT]);
 /* What tables have of coordinates in mm (0.1 mm) and of per cents (1 %). */
