@@ -1,9 +1,15 @@
 /* flow.c - maximum flows by push-relabel.
  *
+ * Nodes whose weight may stay at 0 keep up to a margin of their value, instead of arcs to the
+ * reference node: what is above it is pushed to nodes that have room, then what is below its
+ * negative is drawn from nodes that have some, which is the same with all signs changed. The second
+ * changes nothing of the first, as nothing leaves a set whose arcs are saturated, and few nodes
+ * have anything to push.
+ *
  * First in, first out: a node's excess is pushed along admissible arcs (residual capacity, height
  * one lower); a node without admissible arc is relabeled to one more than its lowest residual
  * neighbor. A breadth-first search from the nodes with a deficit recomputes the heights (global
- * relabeling) when the number of relabelings exceeds half the number of nodes. Capacities are real
+ * relabeling) after as many relabelings as there are nodes on the way to one. Capacities are real
  * numbers: a saturated arc stores its capacity itself instead of a rounded sum, and excess below
  * the rounding error stays where it is. */
 #include "graph/flow.h"
@@ -14,6 +20,7 @@
 
 #define NO_NODE  UINT32_MAX
 #define ROUNDING 1e-14 /* relative to the largest value: a smaller excess is rounding error */
+#define FEW      500   /* relabelings before a global one, besides one a node on the way */
 
 /* ---- The network ----------------------------------------------------------------------------- */
 
@@ -25,7 +32,7 @@ void vxs_flow_free(vxs_flow *f)
     free(f->arcs);
     free(f->node);
     free(f->next);
-    free(f->in_source);
+    free(f->side);
     free(f->queue);
     free(f->queued);
     free(f->active);
@@ -46,7 +53,7 @@ static vxs_status allocate(vxs_flow *f, size_t arcs, vxs_error *err)
     f->arcs = vxs_alloc(arcs, sizeof(*f->arcs), err);
     f->node = vxs_alloc(nodes, sizeof(*f->node), err);
     f->next = vxs_alloc(nodes, sizeof(*f->next), err);
-    f->in_source = vxs_alloc(nodes, sizeof(*f->in_source), err);
+    f->side = vxs_alloc(nodes, sizeof(*f->side), err);
     f->queue = vxs_alloc(nodes + 1, sizeof(*f->queue), err);
     f->queued = vxs_alloc(nodes, sizeof(*f->queued), err);
     f->active = vxs_alloc(nodes, sizeof(*f->active), err);
@@ -55,7 +62,7 @@ static vxs_status allocate(vxs_flow *f, size_t arcs, vxs_error *err)
     f->region_size = vxs_alloc(nodes, sizeof(*f->region_size), err);
     f->upper_label = vxs_alloc(nodes, sizeof(*f->upper_label), err);
     f->node_mean = vxs_alloc(nodes, sizeof(*f->node_mean), err);
-    return f->starts && f->arcs && f->node && f->next && f->in_source && f->queue && f->queued &&
+    return f->starts && f->arcs && f->node && f->next && f->side && f->queue && f->queued &&
                    f->active && f->order && f->region_mean && f->region_size && f->upper_label &&
                    f->node_mean
                ? VXS_OK
@@ -103,7 +110,7 @@ vxs_status vxs_flow_new(const vxs_graph *graph, double sparsity, vxs_flow **flow
     f->nodes = graph->nodes;
     f->has_reference = sparsity > 0;
     f->sparsity = sparsity;
-    f->scale = 1;
+    f->scale = f->direction = 1;
     vxs_status status = allocate(f, 2 * (graph->count + f->has_reference * graph->nodes), err);
     if (status) {
         vxs_flow_free(f);
@@ -137,8 +144,19 @@ void vxs_flow_set_tolerance(vxs_flow *f, const double *value)
 
 /* ---- Heights --------------------------------------------------------------------------------- */
 
+/* Whether a node without a deficit has a residual arc to one. */
+static bool is_next_to_deficit(const vxs_flow *f, uint32_t k)
+{
+    for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
+        const vxs_flow_node *other = &f->node[f->arcs[a].head];
+        if (other->height == 0 && other->region == f->node[k].region && vxs_flow_residual(f, a) > 0)
+            return true;
+    }
+    return false;
+}
+
 /* Global relabeling: the distance to the nearest node with a deficit; the number of nodes if none
- * is reachable. */
+ * is reachable. Lists the nodes without a deficit that reach one. */
 static size_t relabel_globally(vxs_flow *f, size_t count)
 {
     uint32_t unreachable = (uint32_t)vxs_flow_nodes(f);
@@ -146,19 +164,21 @@ static size_t relabel_globally(vxs_flow *f, size_t count)
     uint32_t *order = f->order;
     for (size_t i = 0; i < count; i++) {
         uint32_t k = f->active[i];
-        bool has_deficit = f->node[k].excess < -f->tolerance;
-        f->node[k].height = has_deficit ? 0 : unreachable;
+        f->node[k].height = f->node[k].excess < -f->tolerance ? 0 : unreachable;
         f->next[k] = f->starts[k];
-        if (has_deficit)
-            order[found++] = k;
     }
+    for (size_t i = 0; i < count; i++)
+        if (f->node[f->active[i]].height > 0 && is_next_to_deficit(f, f->active[i]))
+            order[found++] = f->active[i];
+    for (size_t i = 0; i < found; i++)
+        f->node[order[i]].height = 1;
     for (size_t i = 0; i < found; i++) {
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
             if (f->node[other].height == unreachable &&
                 f->node[other].region == f->node[k].region &&
-                f->scale * f->arcs[a].weight + f->arcs[a].flow > 0) { /* residual of the mate */
+                vxs_flow_residual(f, f->arcs[a].mate) > 0) {
                 f->node[other].height = f->node[k].height + 1;
                 order[found++] = other;
             }
@@ -197,7 +217,8 @@ static void push(vxs_flow *f, fifo *l, uint32_t k, size_t a)
     uint32_t other = f->arcs[a].head;
     double residual = vxs_flow_residual(f, a),
            amount = f->node[k].excess < residual ? f->node[k].excess : residual;
-    f->arcs[a].flow = amount < residual ? f->arcs[a].flow + amount : f->scale * f->arcs[a].weight;
+    f->arcs[a].flow = amount < residual ? f->arcs[a].flow + f->direction * amount
+                                        : f->direction * f->scale * f->arcs[a].weight;
     f->arcs[f->arcs[a].mate].flow = -f->arcs[a].flow;
     f->node[k].excess -= amount;
     f->node[other].excess += amount;
@@ -241,16 +262,16 @@ static void discharge(vxs_flow *f, fifo *l, uint32_t k)
 
 /* ---- The cut --------------------------------------------------------------------------------- */
 
-/* Finds the source side of the minimum cut: all nodes that residual excess can reach. */
-static double find_source_side(vxs_flow *f, size_t count)
+/* Marks the source side of the minimum cut: all nodes that residual excess can reach. */
+static double find_source_side(vxs_flow *f, size_t count, int8_t mark)
 {
     size_t found = 0;
     uint32_t *order = f->queue;
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t k = f->active[i];
-        f->in_source[k] = f->node[k].excess > f->tolerance;
-        if (f->in_source[k]) {
+        if (f->node[k].excess > f->tolerance) {
+            f->side[k] = mark;
             sum += f->node[k].excess;
             order[found++] = k;
         }
@@ -259,9 +280,9 @@ static double find_source_side(vxs_flow *f, size_t count)
         uint32_t k = order[i];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++) {
             uint32_t other = f->arcs[a].head;
-            if (!f->in_source[other] && f->node[other].region == f->node[k].region &&
+            if (f->side[other] != mark && f->node[other].region == f->node[k].region &&
                 vxs_flow_residual(f, a) > 0) {
-                f->in_source[other] = true;
+                f->side[other] = mark;
                 order[found++] = other;
             }
         }
@@ -278,21 +299,93 @@ static void enqueue_active(vxs_flow *f, fifo *l, size_t reached)
             enqueue(f, l, f->order[i]);
 }
 
-double vxs_flow_maximize(vxs_flow *f, size_t count)
+static double push_excess(vxs_flow *f, size_t count, int8_t mark)
 {
     fifo l = { .relabelings = 0 };
-    enqueue_active(f, &l, relabel_globally(f, count));
+    size_t reached = relabel_globally(f, count);
+    enqueue_active(f, &l, reached);
     while (l.count > 0) {
         discharge(f, &l, dequeue(f, &l));
-        if (l.relabelings > count / 2) {
+        if (l.relabelings > reached + FEW) {
             while (l.count > 0)
                 dequeue(f, &l);
-            enqueue_active(f, &l, relabel_globally(f, count));
+            reached = relabel_globally(f, count);
+            enqueue_active(f, &l, reached);
             l.relabelings = 0;
         }
     }
     f->maximizations++;
-    return find_source_side(f, count);
+    return find_source_side(f, count, mark);
+}
+
+/* ---- Margins --------------------------------------------------------------------------------- */
+
+static vxs_arc *reference_arc(const vxs_flow *f, uint32_t k)
+{
+    return &f->arcs[f->starts[k + 1] - 1];
+}
+
+/* The nodes of the reference node's region get a margin instead of arcs to it; false if there are
+ * none. */
+static bool give_margins(vxs_flow *f, size_t count, uint32_t region, double margin)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t k = f->active[i];
+        if (k == f->nodes)
+            f->node[k].excess = 0;
+        else if (f->node[k].region == region) {
+            f->node[k].excess += reference_arc(f, k)->flow - margin;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* From what is above the margin to what is below its negative; others take no part. */
+static void turn_signs(vxs_flow *f, size_t count, uint32_t region, double margin)
+{
+    f->direction = -1;
+    for (size_t i = 0; i < count; i++) {
+        vxs_flow_node *node = &f->node[f->active[i]];
+        node->excess = node->region == region ? -node->excess - 2 * margin : 0;
+    }
+}
+
+/* What nodes keep within their margins is the flow to the reference node. */
+static void take_margins(vxs_flow *f, size_t count, uint32_t region, double margin)
+{
+    f->direction = 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t k = f->active[i];
+        if (k == f->nodes || f->node[k].region != region)
+            continue;
+        vxs_arc *arc = reference_arc(f, k);
+        double kept = -f->node[k].excess - margin;
+        arc->flow = fmax(-margin, fmin(margin, kept));
+        f->arcs[arc->mate].flow = -arc->flow;
+        f->node[k].excess = kept - arc->flow;
+    }
+}
+
+double vxs_flow_maximize(vxs_flow *f, size_t count)
+{
+    uint32_t region = f->has_reference ? f->node[f->nodes].region : 0;
+    double margin = f->scale * f->sparsity;
+    bool margins = f->has_reference && give_margins(f, count, region, margin);
+    for (size_t i = 0; i < count; i++)
+        f->side[f->active[i]] = 0;
+    if (f->has_reference)
+        f->node[f->nodes].region = NO_NODE; /* its arcs are not used */
+    double sum = push_excess(f, count, 1);
+    if (margins) {
+        turn_signs(f, count, region, margin);
+        sum += push_excess(f, count, -1);
+        take_margins(f, count, region, margin);
+    }
+    if (f->has_reference)
+        f->node[f->nodes].region = region;
+    return sum;
 }
 
 /* ---- Connected components -------------------------------------------------------------------- */

@@ -25,19 +25,21 @@ typedef struct {
  * the other. With sparsity > 0 there is a reference node, whose weight is fixed at 0 and which
  * edges of weight `sparsity` connect to all others: |w_j| = |w_j - w_reference|. */
 struct vxs_flow {
-    size_t nodes, has_reference; /* nodes without the reference node; 1 if it exists */
-    double sparsity, scale;
+    size_t nodes, has_reference;       /* nodes without the reference node; 1 if it exists */
+    double sparsity, scale, direction; /* direction: -1 while signs are turned, else 1 */
     size_t *starts;
     vxs_arc *arcs;
-    vxs_flow_node *node;               /* per node */
-    size_t *next;                      /* current arc of a node */
-    bool *in_source;                   /* per node: on the source side of the minimum cut */
-    uint32_t *queue;                   /* circular buffer of nodes + 1 entries */
-    bool *queued;                      /* per node: in the queue */
-    uint32_t *active;                  /* nodes of regions that are not final */
-    uint32_t *order;                   /* nodes in breadth-first order */
+    vxs_flow_node *node; /* per node */
+    size_t *next;        /* current arc of a node */
+    int8_t *side;        /* per node: 1 on the source side of the minimum cut, -1 on that with signs
+                   * turned */
+    uint32_t *queue;     /* circular buffer of nodes + 1 entries */
+    bool *queued;        /* per node: in the queue */
+    uint32_t *active;    /* nodes of regions that are not final */
+    uint32_t *order;     /* nodes in breadth-first order */
     double *region_mean, *region_size; /* per region: mean value and number of nodes */
     uint32_t *upper_label;  /* per region: label of the region split off its source side, or 0 */
+    uint32_t lower_label;   /* of what is split off the other side of the reference node's */
     double *node_mean;      /* per node: mean of its final region */
     double tolerance;       /* smaller excess is rounding error */
     uint64_t maximizations; /* number of maximum flows */
@@ -51,7 +53,7 @@ static inline size_t vxs_flow_nodes(const vxs_flow *f)
 /* Residual capacity of an arc. */
 static inline double vxs_flow_residual(const vxs_flow *f, size_t arc)
 {
-    return f->scale * f->arcs[arc].weight - f->arcs[arc].flow;
+    return f->scale * f->arcs[arc].weight - f->direction * f->arcs[arc].flow;
 }
 
 /* Net outflow of a node. */
@@ -69,11 +71,13 @@ void vxs_flow_merge_regions(vxs_flow *flow, double scale);
 /* Sets the rounding tolerance for values of this magnitude. */
 void vxs_flow_set_tolerance(vxs_flow *flow, const double *value);
 /* Computes a maximum flow within the regions of the nodes in `active` (complete regions), starting
- * from the current flow and excess, and sets `in_source` to the smallest source side of a minimum
- * cut. Returns the remaining excess: the violation. */
+ * from the current flow and excess, and sets `side` to the smallest source side of a minimum cut.
+ * The reference node takes up to its capacity from each node of its region, or gives it, so that
+ * this region has two such sides. Returns the remaining excess: the violation. */
 double vxs_flow_maximize(vxs_flow *flow, size_t count);
 /* Splits each of the first `regions` regions into the source side of its minimum cut, where values
- * exceed the region's mean and which gets a new label, and the rest. `active` has `count` nodes;
+ * exceed the region's mean and which gets a new label, and the rest; that of the reference node,
+ * whose value is 0, into up to three parts. `active` has `count` nodes;
  * those of unsplit regions leave it. Returns the number of regions; `violation` is the sum of
  * remaining excess. */
 size_t vxs_flow_split(vxs_flow *flow, const double *value, size_t regions, size_t *count,

@@ -32,20 +32,25 @@ static void find_region_means(vxs_flow *f, const double *value, size_t regions, 
     for (size_t region = 0; region < regions; region++)
         f->region_mean[region] =
             f->region_size[region] > 0 ? f->region_mean[region] / f->region_size[region] : 0;
+    if (f->has_reference && f->node[f->nodes].region < regions)
+        f->region_mean[f->node[f->nodes].region] = 0;
     for (size_t i = 0; i < count; i++)
         f->node[f->active[i]].excess -= f->region_mean[f->node[f->active[i]].region];
 }
 
-/* Labels the source sides of regions that split into two nonempty parts. */
+/* Labels the parts that split off regions, unless nothing is left of those. */
 static size_t label_regions(vxs_flow *f, size_t regions, size_t count)
 {
     size_t first = regions;
+    f->lower_label = 0;
     for (size_t i = 0; i < count; i++)
-        f->region_size[f->node[f->active[i]].region] -= f->in_source[f->active[i]];
+        f->region_size[f->node[f->active[i]].region] -= f->side[f->active[i]] != 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t region = f->node[f->active[i]].region;
-        if (f->in_source[f->active[i]] && f->upper_label[region] == 0 && f->region_size[region] > 0)
-            f->upper_label[region] = (uint32_t)regions++;
+        int side = f->side[f->active[i]];
+        uint32_t *label = side > 0 ? &f->upper_label[region] : &f->lower_label;
+        if (side != 0 && *label == 0 && f->region_size[region] > 0)
+            *label = (uint32_t)regions++;
     }
     for (size_t k = first; k < regions; k++)
         f->upper_label[k] = 0;
@@ -60,12 +65,15 @@ size_t vxs_flow_split(vxs_flow *f, const double *value, size_t regions, size_t *
     *violation = vxs_flow_maximize(f, *count);
     regions = label_regions(f, regions, *count);
     for (size_t i = 0; i < *count; i++) {
-        uint32_t k = f->active[i], upper = f->upper_label[f->node[k].region];
-        f->node_mean[k] = f->region_mean[f->node[k].region];
+        uint32_t k = f->active[i], region = f->node[k].region, upper = f->upper_label[region];
+        f->node_mean[k] = f->region_mean[region];
+        if (f->side[k] < 0)
+            f->node[k].region = f->lower_label;
         if (upper == 0)
             continue;
         f->active[remaining++] = k;
-        f->node[k].region = f->in_source[k] ? upper : f->node[k].region;
+        if (f->side[k] > 0)
+            f->node[k].region = upper;
     }
     *count = remaining;
     return regions;
@@ -97,32 +105,30 @@ void vxs_flow_prox(vxs_flow *f, const double *v, double tau, double *w)
 
 /* ---- The dual norm --------------------------------------------------------------------------- */
 
-/* |v(S)| / cut(S) for the source side S of the minimum cut. */
-static double cut_ratio(const vxs_flow *f, const double *v, double reference)
+/* |v(S)| / cut(S) for the side S of the minimum cut. */
+static double cut_ratio(const vxs_flow *f, const double *v, int8_t side)
 {
     double sum = 0, cut = 0;
-    for (size_t k = 0; k < vxs_flow_nodes(f); k++) {
-        if (!f->in_source[k])
+    for (size_t k = 0; k < f->nodes; k++) {
+        if (f->side[k] != side)
             continue;
-        sum += k < f->nodes ? v[k] : reference;
+        sum += v[k];
         for (size_t a = f->starts[k]; a < f->starts[k + 1]; a++)
-            cut += f->in_source[f->arcs[a].head] ? 0 : f->arcs[a].weight;
+            cut += f->side[f->arcs[a].head] == side ? 0 : f->arcs[a].weight;
     }
-    return cut > 0 ? sum / cut : 0;
+    return cut > 0 ? fabs(sum) / cut : 0;
 }
 
 double vxs_flow_norm(vxs_flow *f, const double *v, double least)
 {
-    double norm = least, reference = 0;
-    for (size_t k = 0; k < f->nodes; k++)
-        reference -= v[k];
+    double norm = least;
     vxs_flow_set_tolerance(f, v);
     for (;;) {
         vxs_flow_merge_regions(f, norm);
-        for (size_t k = 0; k < vxs_flow_nodes(f); k++)
-            f->node[k].excess = (k < f->nodes ? v[k] : reference) - vxs_flow_out(f, k);
+        for (size_t k = 0; k < f->nodes; k++)
+            f->node[k].excess = v[k] - vxs_flow_out(f, k);
         double violation = vxs_flow_maximize(f, vxs_flow_nodes(f));
-        double ratio = violation > 0 ? cut_ratio(f, v, reference) : 0;
+        double ratio = violation > 0 ? fmax(cut_ratio(f, v, 1), cut_ratio(f, v, -1)) : 0;
         if (!(ratio > norm * (1 + FINE)))
             return norm;
         norm = ratio;

@@ -94,19 +94,14 @@ static void find_dual(vxs_cut_pursuit *c)
         c->dual[i] += share * (c->dual_empty[i] - c->dual[i]);
 }
 
-/* supply of each node, -x_j'dual / lambda; the reference node balances it. */
+/* supply of each node, -x_j'dual / lambda. */
 static void find_supplies(vxs_cut_pursuit *c, double lambda)
 {
     vxs_design_scan(c->problem.design, c->dual, c->classes, c->values);
     for (size_t k = 0; k < c->classes; k++) {
         vxs_class_block *s = &c->blocks[k];
-        double sum = 0;
-        for (size_t j = 0; j < c->p; j++) {
+        for (size_t j = 0; j < c->p; j++)
             s->supply[j] = -c->values[k * c->p + j] / lambda;
-            sum += s->supply[j];
-        }
-        if (vxs_class_block_has_reference(s))
-            s->supply[c->p] = -sum;
     }
 }
 

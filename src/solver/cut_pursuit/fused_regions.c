@@ -91,6 +91,8 @@ static vxs_status init_split(const vxs_class_block *s, region_split *d, vxs_erro
         d->size[d->region[k]]++;
         d->rate[d->region[k]] += s->supply[k] - vxs_flow_out(f, k);
     }
+    if (vxs_class_block_has_reference(s))
+        d->rate[0] = 0; /* its value does not move */
     for (size_t k = 0; k < s->count; k++)
         d->largest[k] = NO_REGION;
     for (size_t k = 0; k < d->count; k++) {

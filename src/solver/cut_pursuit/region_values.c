@@ -39,6 +39,9 @@ typedef struct {
 struct vxs_region_values {
     size_t columns; /* of all classes */
     double *system; /* columns x columns */
+    double *gram;   /* X'UX of the squared loss, in columns of `most` entries; kept over merges */
+    size_t most;
+    bool has_gram;
     double *scale, *step, *gradient;
     double *weighted;   /* n x columns */
     double *dz, *trial; /* n x classes */
@@ -51,6 +54,7 @@ void vxs_region_values_free(struct vxs_region_values *l)
     if (!l)
         return;
     free(l->system);
+    free(l->gram);
     free(l->scale);
     free(l->step);
     free(l->gradient);
@@ -72,7 +76,8 @@ static vxs_status allocate(vxs_cut_pursuit *c, vxs_error *err)
     struct vxs_region_values *l = c->workspace = vxs_alloc(1, sizeof(*l), err);
     if (!l)
         return VXS_FAILED;
-    l->columns = m;
+    l->columns = l->most = m;
+    l->gram = vxs_alloc(c->problem.loss.kind->squared ? m : 0, m * sizeof(*l->gram), err);
     l->system = vxs_alloc(m, m * sizeof(*l->system), err);
     l->scale = vxs_alloc(m, sizeof(*l->scale), err);
     l->step = vxs_alloc(m, sizeof(*l->step), err);
@@ -81,8 +86,8 @@ static vxs_status allocate(vxs_cut_pursuit *c, vxs_error *err)
     l->dz = vxs_alloc(n, c->classes * sizeof(*l->dz), err);
     l->trial = vxs_alloc(n, c->classes * sizeof(*l->trial), err);
     l->breakpoints = vxs_alloc(boundaries, sizeof(*l->breakpoints), err);
-    return l->system && l->scale && l->step && l->gradient && l->weighted && l->dz && l->trial &&
-                   l->breakpoints
+    return l->gram && l->system && l->scale && l->step && l->gradient && l->weighted && l->dz &&
+                   l->trial && l->breakpoints
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -134,8 +139,6 @@ static void find_gradient(const vxs_cut_pursuit *c, double lambda, double *gradi
 
 /* ---- The Newton direction -------------------------------------------------------------------- */
 
-/* The Hessian. One class: X' diag(curvature) X. Multinomial, curvature holding probabilities:
- * X' diag(u p) X within a class, minus the outer product between classes. */
 static void scale_rows(const vxs_cut_pursuit *c, const vxs_class_block *s, const double *root,
                        double *to)
 {
@@ -144,8 +147,53 @@ static void scale_rows(const vxs_cut_pursuit *c, const vxs_class_block *s, const
             to[k * c->n + i] = root[i] * s->x[k * c->n + i];
 }
 
+static void build_gram(const vxs_cut_pursuit *c, struct vxs_region_values *l)
+{
+    double *root = l->trial;
+    int m = (int)l->columns, most = (int)l->most;
+    for (size_t i = 0; i < c->n; i++)
+        root[i] = sqrt(c->curvature[i]);
+    scale_rows(c, &c->blocks[0], root, l->weighted);
+    if (m > 0)
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, m, (int)c->n, 1, l->weighted, (int)c->n,
+                    0, l->gram, most);
+    for (size_t k = 0; k < l->columns; k++)
+        for (size_t i = k + 1; i < l->columns; i++)
+            l->gram[i * l->most + k] = l->gram[k * l->most + i];
+    l->has_gram = true;
+}
+
+/* The sum of columns `keep` and `gone` takes the place of the first, column `last` that of the
+ * second. */
+static void merge_in_gram(struct vxs_region_values *l, size_t keep, size_t gone, size_t last,
+                          bool is_zero)
+{
+    size_t m = last + 1, most = l->most;
+    double *g = l->gram;
+    for (size_t i = 0; i < m; i++)
+        g[keep * most + i] += g[gone * most + i];
+    for (size_t i = 0; i < m; i++)
+        g[i * most + keep] += g[i * most + gone];
+    for (size_t i = 0; i < m && is_zero; i++)
+        g[keep * most + i] = g[i * most + keep] = 0;
+    memmove(g + gone * most, g + last * most, m * sizeof(*g));
+    for (size_t i = 0; i < m; i++)
+        g[i * most + gone] = g[i * most + last];
+}
+
+/* The Hessian. One class: X' diag(curvature) X, which merges change little where curvatures stay.
+ * Multinomial, curvature holding probabilities: X' diag(u p) X within a class, minus the outer
+ * product between classes. */
 static void build_hessian(const vxs_cut_pursuit *c, struct vxs_region_values *l)
 {
+    if (c->problem.loss.kind->squared) { /* of one class */
+        if (!l->has_gram)
+            build_gram(c, l);
+        for (size_t k = 0; k < l->columns; k++)
+            memcpy(l->system + k * l->columns, l->gram + k * l->most,
+                   l->columns * sizeof(*l->system));
+        return;
+    }
     int n = (int)c->n, m = (int)l->columns;
     double *root = l->trial;
     size_t at = 0;
@@ -365,9 +413,13 @@ static void merge(const vxs_cut_pursuit *c, vxs_class_block *s, size_t boundary)
     uint32_t keep = upper < lower ? upper : lower, gone = upper < lower ? lower : upper;
     uint32_t last = (uint32_t)s->count - 1;
     double *x = s->x + q * n;
-    if (!(vxs_class_block_has_reference(s) && keep == 0))
+    bool is_zero = vxs_class_block_has_reference(s) && keep == 0;
+    if (!is_zero)
         cblas_daxpy((int)n, 1, x + gone * n, 1, x + keep * n, 1);
     vxs_class_block_zero_rounding(c, x + keep * n);
+    if (c->workspace->has_gram)
+        merge_in_gram(c->workspace, q + keep, q + gone, q + last,
+                      is_zero || cblas_dasum((int)n, x + keep * n, 1) == 0);
     memmove(x + gone * n, x + last * n, n * sizeof(*x));
     s->w[q + gone] = s->w[q + last];
     s->count--;
@@ -481,6 +533,7 @@ vxs_status vxs_region_values_solve(vxs_cut_pursuit *c, double lambda, vxs_error 
             excess += vxs_sub_regions_split(c, &c->blocks[k], lambda, c->negligible_cut / lambda);
         if (excess == 0)
             break;
+        c->workspace->has_gram = false;
     }
     for (size_t k = 0; k < c->classes && !status; k++)
         vxs_sub_regions_finish(&c->blocks[k]);
