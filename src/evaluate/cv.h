@@ -51,7 +51,8 @@ vxs_run vxs_cv_as_run(const vxs_cv *cv);
 VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
                                            const char *directory, bool replace, vxs_error *err);
 /* inner_paths.c: the inner jobs of all folds, in rounds. */
-enum { VXS_INNER_ROUNDS = 3 };
+enum { VXS_INNER_ROUNDS = 8 };
+#define VXS_INNER_TOL 1e-4
 VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv,
                                         vxs_fold_work *works, vxs_error *err);
 /* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */

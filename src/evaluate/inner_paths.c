@@ -1,16 +1,22 @@
-/* inner_paths.c - the paths of inner folds, each of which ends once its held-out loss has risen.
+/* inner_paths.c - the paths of inner folds, which end once their mean held-out loss has risen.
  *
  * Most of a path's time goes to its end, whose models fit noise and are never chosen. A path ends
- * where its own held-out loss has risen past its least; then all of a fold's paths go on to where
- * the longest ended, and to the end of the grid if their mean loss has not risen there. Losses
- * behind that are not known. */
+ * where its own held-out loss has risen past its least. A fold is done if the mean loss, as far as
+ * all its paths go, has risen; until then the shortest go on, to where the next one ended or a
+ * quarter of the rest further, and in the last round to the end of the grid. Losses behind are not
+ * known.
+ *
+ * Losses need not be known to more digits than their differences between neighbors of the grid
+ * have: gaps of inner folds are at most VXS_INNER_TOL, those of all models that are kept --tol. */
 #include "evaluate/cv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define RISEN 0.005 /* of the gain over the empty model, or of half of its loss */
-#define PAST  0.55  /* of the lambda of the least loss: where it may have risen */
+#define RISEN    0.005 /* of the gain over the empty model, or of half of its loss */
+#define PAST     0.7   /* of the lambda of the least loss: where it may have risen */
+#define AT_LEAST 0.35  /* of lambda_max: how far all paths go */
+#define FURTHER  4     /* 1 / share of the rest of the grid by which all paths go on */
 
 /* ---- Whether a loss has risen ---------------------------------------------------------------- */
 
@@ -22,7 +28,8 @@ static bool has_risen(const double *loss, const double *values, size_t count)
         if (loss[k] < loss[least])
             least = k;
     double gain = fmax(loss[0] - loss[least], loss[0] / 2);
-    return values[last] <= PAST * values[least] && loss[last] > loss[least] + RISEN * gain;
+    return values[last] <= fmin(PAST * values[least], AT_LEAST * values[0]) &&
+           loss[last] > loss[least] + RISEN * gain;
 }
 
 typedef struct {
@@ -48,22 +55,33 @@ static bool may_end(const vxs_cv *cv)
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* Where the paths of a fold must end: at the longest, or at the end of the grid. */
-static size_t end_of(const vxs_fold_work *w, double *mean)
+/* How far all paths of a fold go; `next` is where the next one ended, if further. */
+static size_t shortest(const vxs_fold_work *w, size_t *next)
 {
-    size_t least = w->cv->tuning.count, most = 0;
-    for (size_t g = 0; g < w->inner_count; g++) {
+    size_t least = w->cv->tuning.count;
+    for (size_t g = 0; g < w->inner_count; g++)
         least = w->inner[g].end < least ? w->inner[g].end : least;
-        most = w->inner[g].end > most ? w->inner[g].end : most;
-    }
-    if (least < most || most == w->cv->tuning.count)
-        return most;
-    for (size_t k = 0; k < most; k++) {
+    *next = w->cv->tuning.count;
+    for (size_t g = 0; g < w->inner_count; g++)
+        if (w->inner[g].end > least && w->inner[g].end < *next)
+            *next = w->inner[g].end;
+    if (*next == w->cv->tuning.count)
+        *next = least + (*next - least + FURTHER - 1) / FURTHER;
+    return least;
+}
+
+/* Where the paths of a fold must end: where they do, if their mean has risen. */
+static size_t end_of(const vxs_fold_work *w, int round, double *mean)
+{
+    size_t next, least = shortest(w, &next);
+    for (size_t k = 0; k < least; k++) {
         mean[k] = 0;
         for (size_t g = 0; g < w->inner_count; g++)
             mean[k] += vxs_inner_loss(w, &w->inner[g], k);
     }
-    return has_risen(mean, w->cv->tuning.values, most) ? most : w->cv->tuning.count;
+    if (least == w->cv->tuning.count || has_risen(mean, w->cv->tuning.values, least))
+        return least;
+    return round + 1 < VXS_INNER_ROUNDS ? next : w->cv->tuning.count;
 }
 
 /* The jobs that have not come to the end of their fold's paths; results go back to their folds. */
@@ -77,9 +95,9 @@ static vxs_status run_round(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
         return VXS_FAILED;
     for (size_t f = cv->first; f < cv->end; f++) {
         vxs_fold_work *w = &works[f];
-        size_t end = round == 0 ? cv->tuning.count : end_of(w, judges[0].loss);
+        size_t end = round == 0 ? cv->tuning.count : end_of(w, round, judges[0].loss);
         for (size_t g = 0; g < each; g++) {
-            if (w->inner[g].end == end)
+            if (w->inner[g].end >= end)
                 continue;
             jobs[count] = w->inner[g];
             jobs[count].number = f * (each + 1) + g + (size_t)round * total;
@@ -105,6 +123,14 @@ static vxs_status run_round(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
     return status;
 }
 
+/* What some paths of a fold know and others do not is not used. */
+static void cut_paths(vxs_fold_work *w)
+{
+    size_t next, least = shortest(w, &next);
+    for (size_t g = 0; g < w->inner_count; g++)
+        w->inner[g].end = least;
+}
+
 vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work *works,
                          vxs_error *err)
 {
@@ -113,7 +139,11 @@ vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work
     judge *judges = vxs_alloc(count, sizeof(*judges), err);
     double *loss = vxs_alloc(count, cv->tuning.count * sizeof(*loss), err);
     vxs_status status = jobs && judges && loss ? VXS_OK : VXS_FAILED;
+    vxs_method_settings method = *common->method;
     vxs_job_common choosing = *common;
+    if (vxs_task_method(cv->task)->path == VXS_BY_LAMBDA)
+        method.tol = fmax(method.tol, VXS_INNER_TOL);
+    choosing.method = &method;
     bool done = false;
     choosing.doing = vxs_task_method(cv->task)->path != VXS_BY_LAMBDA ? "fitting inner folds"
                                                                       : "choosing lambda";
@@ -121,6 +151,8 @@ vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv, vxs_fold_work
         judges[k].loss = loss + k * cv->tuning.count;
     for (int round = 0; round < VXS_INNER_ROUNDS && !status && !done; round++)
         status = run_round(&choosing, cv, works, round, jobs, judges, &done, err);
+    for (size_t f = cv->first; f < cv->end && !status; f++)
+        cut_paths(&works[f]);
     free(jobs);
     free(judges);
     free(loss);

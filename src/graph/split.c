@@ -47,9 +47,9 @@ static size_t label_regions(vxs_flow *f, size_t regions, size_t count)
         f->region_size[f->node[f->active[i]].region] -= f->side[f->active[i]] != 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t region = f->node[f->active[i]].region;
-        int side = f->side[f->active[i]];
-        uint32_t *label = side > 0 ? &f->upper_label[region] : &f->lower_label;
-        if (side != 0 && *label == 0 && f->region_size[region] > 0)
+        bool upper = f->side[f->active[i]] > 0, lower = f->side[f->active[i]] < 0;
+        uint32_t *label = upper ? &f->upper_label[region] : &f->lower_label;
+        if ((upper || lower) && *label == 0 && f->region_size[region] > 0)
             *label = (uint32_t)regions++;
     }
     for (size_t k = first; k < regions; k++)

@@ -201,11 +201,14 @@ void vxs_cached_correlations_set(vxs_cached_correlations *s, size_t j, double va
     s->error_bound[j] = 0;
 }
 
-static size_t list_unsure(vxs_cached_correlations *s, double level, double slack)
+/* `among`: NULL for all columns. */
+static size_t list_unsure(vxs_cached_correlations *s, double level, double slack,
+                          const size_t *among, size_t count)
 {
     const double *norms = vxs_design_norms(s->design);
     size_t unsure = 0;
-    for (size_t j = 0; j < s->p; j++) {
+    for (size_t k = 0; k < count; k++) {
+        size_t j = among ? among[k] : k;
         double most = fabs(s->estimate[j]) + (double)s->error_bound[j] + slack * norms[j];
         s->uncertain[unsure] = j; /* without branches: a third of the time */
         unsure += (s->error_bound[j] > 0) & (most >= level);
@@ -214,26 +217,34 @@ static size_t list_unsure(vxs_cached_correlations *s, double level, double slack
 }
 
 /* Scans all columns if it pays; returns the number of uncertain columns. */
-static size_t renew(vxs_cached_correlations *s, const double *theta, double level, double slack)
+static size_t renew(vxs_cached_correlations *s, const double *theta, double level, double slack,
+                    const size_t *among, size_t count)
 {
-    size_t unsure = list_unsure(s, level, slack);
+    size_t unsure = list_unsure(s, level, slack, among, count);
     double length = cblas_dnrm2((int)s->n, s->rest, 1);
     if (unsure * WORTH_ALL <= s->p || length <= LEAST_NEWS * cblas_dnrm2((int)s->n, theta, 1))
         return unsure;
     scan_rest(s);
-    return list_unsure(s, level, slack);
+    return list_unsure(s, level, slack, among, count);
 }
 
 void vxs_cached_correlations_refresh_all(vxs_cached_correlations *s, const double *theta,
                                          double level)
 {
-    (void)renew(s, theta, level, 0);
+    (void)renew(s, theta, level, 0, NULL, s->p);
 }
 
 void vxs_cached_correlations_refresh(vxs_cached_correlations *s, const double *theta, double level,
                                      double slack)
 {
-    size_t unsure = renew(s, theta, level, slack);
+    vxs_cached_correlations_refresh_some(s, theta, level, slack, NULL, s->p);
+}
+
+void vxs_cached_correlations_refresh_some(vxs_cached_correlations *s, const double *theta,
+                                          double level, double slack, const size_t *among,
+                                          size_t count)
+{
+    size_t unsure = renew(s, theta, level, slack, among, count);
     vxs_design_scan_some(s->design, s->uncertain, unsure, theta, s->some);
     for (size_t k = 0; k < unsure; k++)
         vxs_cached_correlations_set(s, s->uncertain[k], s->some[k] - offset_of(s, s->uncertain[k]));

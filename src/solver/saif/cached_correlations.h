@@ -41,5 +41,9 @@ void vxs_cached_correlations_refresh_all(vxs_cached_correlations *scans, const d
 /* Refresh: reads the columns for which |x_j'theta| + slack |x_j| >= level is undecided. */
 void vxs_cached_correlations_refresh(vxs_cached_correlations *scans, const double *theta,
                                      double level, double slack);
+/* Of these columns alone. */
+void vxs_cached_correlations_refresh_some(vxs_cached_correlations *scans, const double *theta,
+                                          double level, double slack, const size_t *among,
+                                          size_t count);
 
 #endif

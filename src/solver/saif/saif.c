@@ -40,6 +40,7 @@
 #define NEAR           0.8  /* share of the bound at which features become candidates */
 #define FEW            256  /* candidates, at least */
 #define FEW_SHARE      64   /* or this part of the features, while supports are small */
+#define FEW_A_SUBJECT  8    /* besides FEW, at most: supports have no more features than subjects */
 #define ROUGH          1e-4 /* gap at intermediate lambdas */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
@@ -124,19 +125,43 @@ static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius
     return kept;
 }
 
-/* Lists features outside the set that may exceed the bound within the ball; `certain`: only those
- * that do in spite of the error bound. */
-static size_t list_candidates(vxs_lasso *l, double level, double slack, bool certain)
+/* Lists features outside the set that may exceed the bound within the ball, by estimates. */
+static size_t list_candidates(vxs_lasso *l, double level, double slack)
 {
     size_t count = 0;
     for (size_t j = 0; j < l->p; j++) {
-        double doubt = (double)l->correlations.error_bound[j];
-        double most =
-            vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
+        double most = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] +
+                      slack * vxs_lasso_norm(l, j);
         l->order[count] = j; /* without branches: a third of the time */
         count += !l->in_set[j] & (most >= level);
     }
     return count;
+}
+
+static size_t count_certain(const vxs_lasso *l, double level, size_t count)
+{
+    size_t certain = 0;
+    for (size_t k = 0; k < count; k++) {
+        size_t j = l->order[k];
+        certain += vxs_lasso_correlation(l, j) - (double)l->correlations.error_bound[j] >= level;
+    }
+    return certain;
+}
+
+/* Keeps those of the first `count` features of `order` that exceed the bound: for certain, or
+ * possibly within the ball. */
+static size_t keep_candidates(vxs_lasso *l, double level, double slack, bool certain, size_t count)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < count; k++) {
+        size_t j = l->order[k];
+        double doubt = (double)l->correlations.error_bound[j];
+        double most =
+            vxs_lasso_correlation(l, j) + (certain ? -doubt : slack * vxs_lasso_norm(l, j));
+        l->order[kept] = j;
+        kept += most >= level;
+    }
+    return kept;
 }
 
 /* ADD. Reads no column if enough features exceed 1 by cached correlations. */
@@ -144,11 +169,12 @@ static vxs_status add_members(vxs_lasso *l, double lambda, const vxs_state *stat
                               size_t *candidates, size_t *added, vxs_error *err)
 {
     double scale = fabs(state->middle), level = (1 - VXS_MARGIN) / scale, slack = radius / scale;
-    size_t h = growth_size(l, lambda), count = list_candidates(l, level, 0, true);
-    if (count < (h + 3) / 4) {
-        vxs_cached_correlations_refresh(&l->correlations, l->theta, level, slack);
-        count = list_candidates(l, level, slack, false);
-    }
+    size_t h = growth_size(l, lambda), count = list_candidates(l, level, slack);
+    bool certain = count_certain(l, level, count) >= (h + 3) / 4;
+    if (!certain)
+        vxs_cached_correlations_refresh_some(&l->correlations, l->theta, level, slack, l->order,
+                                             count);
+    count = keep_candidates(l, level, slack, certain, count);
     *candidates = count;
     count = select_top(l, count, h);
     *added = radius > 0 ? drop_uncertain(l, count, scale, radius) : count;
@@ -185,13 +211,19 @@ static void set_candidate_bounds(vxs_lasso *l)
     }
 }
 
+static size_t few_candidates(const vxs_lasso *l)
+{
+    size_t share = l->p / FEW_SHARE, most = FEW + FEW_A_SUBJECT * l->n;
+    return share < FEW ? FEW : share < most ? share : most;
+}
+
 /* Candidates for a lambda that is `ratio` of the last one: features near the bound. */
 static void choose_candidates(vxs_lasso *l, double ratio)
 {
     size_t count = 0, most = l->candidate_capacity;
     double least = NEAR * ratio * l->level;
     if (!l->laplacian_gradient && !vxs_working_set_is_wide(&l->set) && most > FEW)
-        most = l->p / FEW_SHARE > FEW ? l->p / FEW_SHARE : FEW;
+        most = few_candidates(l);
     for (size_t j = 0; j < l->p; j++) {
         double bound = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
         l->order[count] = j;
