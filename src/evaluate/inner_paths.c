@@ -15,6 +15,7 @@
 
 #define RISEN    0.005 /* of the gain over the empty model, or of half of its loss */
 #define PAST     0.7   /* of the lambda of the least loss: where it may have risen */
+#define POINTS   3     /* of the grid past the least loss, at least */
 #define AT_LEAST 0.35  /* of lambda_max: how far all paths go */
 #define FURTHER  4     /* 1 / share of the rest of the grid by which all paths go on */
 
@@ -28,7 +29,8 @@ static bool has_risen(const double *loss, const double *values, size_t count)
         if (loss[k] < loss[least])
             least = k;
     double gain = fmax(loss[0] - loss[least], loss[0] / 2);
-    return values[last] <= fmin(PAST * values[least], AT_LEAST * values[0]) &&
+    return last >= least + POINTS &&
+           values[last] <= fmin(PAST * values[least], AT_LEAST * values[0]) &&
            loss[last] > loss[least] + RISEN * gain;
 }
 
