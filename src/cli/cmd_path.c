@@ -58,16 +58,27 @@ static vxs_status check_convergence(const printer *p, vxs_error *err)
                     c->lambda, c->gap, c->tol);
 }
 
+/* On a terminal three digits, in a file as many as the format has. */
+static const char *digits(const printer *p, const char *format, double value,
+                          char text[VXS_REAL_TEXT])
+{
+    if (p->call->terminal)
+        return vxs_score_text(value, false, text);
+    snprintf(text, VXS_REAL_TEXT, format, value);
+    return text;
+}
+
 /* Prints the iterations of methods that select feature blocks. */
 static void print_iterations(const printer *p, size_t number, const vxs_output_fit *o)
 {
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
+    char primal[VXS_REAL_TEXT], passes[VXS_REAL_TEXT], seconds[VXS_REAL_TEXT];
     if (number == 0)
         fprintf(p->call->out, "iterations\tselected\tfeatures\tprimal\tgap\tpasses\tseconds\n");
-    fprintf(p->call->out, "%llu\t%zu\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n",
-            (unsigned long long)s->iterations, s->count, c->nonzero, c->primal, c->gap, c->passes,
-            c->seconds);
+    fprintf(p->call->out, "%llu\t%zu\t%zu\t%s\t%.2g\t%s\t%s\n", (unsigned long long)s->iterations,
+            s->count, c->nonzero, digits(p, "%.10g", c->primal, primal), c->gap,
+            digits(p, "%.3f", c->passes, passes), digits(p, "%.4f", c->seconds, seconds));
 }
 
 static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, vxs_error *err)
@@ -96,12 +107,16 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         print_iterations(p, number, o);
         return VXS_OK;
     }
+    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT], primal[VXS_REAL_TEXT], passes[VXS_REAL_TEXT],
+        seconds[VXS_REAL_TEXT];
     bool fused = vxs_task_method(p->task)->graph == VXS_GRAPH_NEEDED && p->task->terms.count == 0;
     if (number == 0)
         fprintf(out, "lambda\tlambda_ratio\t%s\tprimal\tgap\tpasses\tseconds\n",
                 fused ? "fused_regions" : "nonzero");
-    fprintf(out, "%.8g\t%.6f\t%zu\t%.10g\t%.2g\t%.3f\t%.4f\n", c->lambda, c->lambda / c->lambda_max,
-            fused ? c->fused_regions : c->nonzero, c->primal, c->gap, c->passes, c->seconds);
+    fprintf(out, "%s\t%s\t%zu\t%s\t%.2g\t%s\t%s\n", digits(p, "%.8g", c->lambda, lambda),
+            digits(p, "%.6f", c->lambda / c->lambda_max, ratio),
+            fused ? c->fused_regions : c->nonzero, digits(p, "%.10g", c->primal, primal), c->gap,
+            digits(p, "%.3f", c->passes, passes), digits(p, "%.4f", c->seconds, seconds));
     return VXS_OK;
 }
 
@@ -181,7 +196,7 @@ const vxs_command vxs_cmd_path = {
         "or --lambda-ratio in --nlambda steps of equal ratio, each fit started from the last.\n\n"
         "Printed for each: lambda, the number of selected features (fused: of fused regions), "
         "the objective, the relative duality gap over all features, and the passes over the "
-        "data.\n\n"
+        "data. The terminal shows three significant digits, a file more.\n\n"
         "fgm and mslr have iterations instead of lambdas: a point for each of the first "
         "--iterations, or for each value of --nselect. Printed are the iterations, how many "
         "features, groups or pairs are selected, of how many features these are made, and then "

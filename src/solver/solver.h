@@ -131,6 +131,8 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                  "width of the Gaussian kernel in standard deviations of a voxel, or median; "     \
                  "default 1",                                                                      \
                  .head = VXS_HEAD_HYPER,                                                           \
-                 .more = "median: the median distance between two subjects, for each voxel.")
+                 .more =                                                                           \
+                     "median: the median distance between two subjects, for each voxel; of an "    \
+                     "even number of distances the lower of the middle two.")
 
 #endif
