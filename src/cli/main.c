@@ -7,18 +7,26 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* ---- Before OpenBLAS --------------------------------------------------------------------------
+/* ---- Before the libraries ---------------------------------------------------------------------
  *
  * OpenBLAS starts a thread for each core while it is loaded, each with 128 MB of address space, and
  * where these are not to be had (ulimit -v) it tries for ever. The threads are never used, for ours
- * call it. Only this variable prevents them, and only if it is there before the library is: so the
- * program starts itself once more. Where that cannot be, it goes on with the threads. */
+ * call it. Idle threads of OpenMP spin, and beside other work on all cores keep a core from the
+ * thread that they wait for: two threads then take four times as long as one. Only variables
+ * prevent either, and only if they are there before the libraries are: so the program starts itself
+ * once more. Where that cannot be, it goes on without. */
 
 #define ONE_THREAD "OPENBLAS_NUM_THREADS=1"
-#define NAME       21   /* characters of the variable up to and including '=' */
+#define NAME       21 /* characters of the variable up to and including '=' */
+#define SLEEP      "OMP_WAIT_POLICY=passive"
+#define SLEEP_NAME 16
+#define SPIN       "GOMP_SPINCOUNT="
+#define SPIN_NAME  15
 #define MOST       4096 /* most environment variables; their addresses are copied onto the stack */
 
-static bool begins_alike(const char *a, const char *b, int count)
+#define BARE __attribute__((no_sanitize("address", "thread", "undefined"))) /* no library yet */
+
+BARE static bool begins_alike(const char *a, const char *b, int count)
 {
     for (int i = 0; i < count; i++)
         if (a[i] != b[i])
@@ -26,29 +34,34 @@ static bool begins_alike(const char *a, const char *b, int count)
     return true;
 }
 
-/* Runs before all libraries are initialized, hence without them and without the sanitizers. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static void
-prevent_blas_threads(int argc, char **argv, char **environment)
+/* Runs before all libraries are initialized, hence without them and without the sanitizers. A way
+ * to wait that the user has set stays. */
+BARE static void set_variables(int argc, char **argv, char **environment)
 {
     const char *self = (const char *)getauxval(AT_EXECFN);
     size_t count = 0, kept = 0;
+    bool one = false, waits = false;
     (void)argc;
-    for (; environment[count]; count++)
-        if (begins_alike(environment[count], ONE_THREAD, (int)sizeof(ONE_THREAD)))
-            return;
-    if (count > MOST)
+    for (; environment[count]; count++) {
+        one = one || begins_alike(environment[count], ONE_THREAD, (int)sizeof(ONE_THREAD));
+        waits = waits || begins_alike(environment[count], SLEEP, SLEEP_NAME) ||
+                begins_alike(environment[count], SPIN, SPIN_NAME);
+    }
+    if ((one && waits) || count > MOST)
         return;
-    char *changed[MOST + 2];
+    char *changed[MOST + 3];
     for (size_t i = 0; i < count; i++)
         if (!begins_alike(environment[i], ONE_THREAD, NAME))
             changed[kept++] = environment[i];
     changed[kept++] = (char *)ONE_THREAD;
+    if (!waits)
+        changed[kept++] = (char *)SLEEP;
     changed[kept] = NULL;
     if (self)
         (void)execve(self, argv, changed);
 }
 __attribute__((section(".preinit_array"),
-               used)) static void (*before_all)(int, char **, char **) = prevent_blas_threads;
+               used)) static void (*before_all)(int, char **, char **) = set_variables;
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 

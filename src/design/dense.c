@@ -25,7 +25,7 @@ static void scan(vxs_design *design, const double *v, size_t k, double *s)
     dense *d = (dense *)design;
     size_t n = design->n, p = design->p;
     design->read += p;
-#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+#pragma omp parallel for num_threads(design->nthreads) schedule(dynamic, 8)
     for (size_t first = 0; first < p; first += BLOCK) {
         size_t count = p - first < BLOCK ? p - first : BLOCK;
         for (size_t c = 0; c < k; c++)
@@ -39,7 +39,7 @@ static void scan_some(vxs_design *design, const size_t *set, size_t count, const
     dense *d = (dense *)design;
     size_t n = design->n;
     design->read += count;
-#pragma omp parallel for num_threads(design->nthreads) schedule(static) if (count > BLOCK)
+#pragma omp parallel for num_threads(design->nthreads) schedule(dynamic, BLOCK) if (count > BLOCK)
     for (size_t c = 0; c < count; c++)
         d->products->dots(d->columns + set[c] * n, n, 1, v, s + c);
 }
@@ -59,7 +59,7 @@ static void moments(vxs_design *design, const double *rows, const double *v,
     dense *d = (dense *)design;
     size_t n = design->n, p = design->p;
     design->read += p;
-#pragma omp parallel for num_threads(design->nthreads) schedule(static)
+#pragma omp parallel for num_threads(design->nthreads) schedule(dynamic, 8)
     for (size_t first = 0; first < p; first += BLOCK)
         d->products->moments(d->columns, n, first, p - first < BLOCK ? p - first : BLOCK, rows, v,
                              result);

@@ -43,3 +43,11 @@ kill $!
 wait $! 2> /dev/null
 rm -rf ./*
 nothing_left "memory"
+# idle threads sleep, unless the user wants them to spin
+waits() { # what, wanted, variables
+    run env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT OMP_DISPLAY_ENV=true "${@:3}" voxsift version
+    same "$1" "$(grep -o "OMP_WAIT_POLICY = .*" "$work/err")" "OMP_WAIT_POLICY = '$2'"
+}
+waits "threads sleep" PASSIVE
+waits "with one BLAS thread asked for as well" PASSIVE OPENBLAS_NUM_THREADS=1
+waits "as the user says" ACTIVE OMP_WAIT_POLICY=active
