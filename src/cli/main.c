@@ -60,8 +60,8 @@ BARE static void set_variables(int argc, char **argv, char **environment)
     if (self)
         (void)execve(self, argv, changed);
 }
-__attribute__((section(".preinit_array"),
-               used)) static void (*before_all)(int, char **, char **) = set_variables;
+__attribute__((section(".preinit_array"), used)) static void (*before_all)(int, char **,
+                                                                           char **) = set_variables;
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
