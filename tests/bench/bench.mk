@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench bp-figures elastic-figures group-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures screens figures
+.PHONY: bench bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -10,6 +10,7 @@
 ## make fgm-figures     feature generation beside liblinear (MATRICES=folder for leukemia)
 ## make elastic-figures the elastic net beside scikit-learn, glmnet and skglm (SKGLM=folder with its source)
 ## make group-figures   the group lasso beside skglm (SKGLM=folder)
+## make command-figures whole commands: nested cv, permutations, threads beside other work (PEER=another voxsift)
 ## make svm-figures     screening for the sparse SVM, and liblinear (MATRICES=folder for colon and leukemia)
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
@@ -43,6 +44,7 @@ bench: deps-peers
 	@$(MAKE) --no-print-directory elastic-figures
 	@$(MAKE) --no-print-directory group-figures
 	@$(MAKE) --no-print-directory svm-figures
+	@$(MAKE) --no-print-directory command-figures
 	@echo "A matrix larger than memory:" && sh tests/bench/memory.sh $(BUILD) $(BUILD)/bench
 
 # The fifth part alone: two minutes, Python's own library, figures into build/bench/screens.
@@ -61,6 +63,11 @@ group-figures: deps-peers
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(BUILD)/bench/groups
 	@SKGLM='$(SKGLM)' $(PYTHON) tests/bench/group_lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/groups
+
+# Whole commands: a minute. COMMAND_PARTS: some of cv, skfs, permute, busy and whole (20 minutes, 3 GB).
+command-figures: all
+	@mkdir -p $(BUILD)/bench/commands
+	@$(PYTHON) tests/bench/commands.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/commands $(if $(PEER),$(abspath $(PEER)))
 
 # Screening for the sparse SVM: some minutes, most of them without screening. SVM_PARTS: some of colon, leukemia, gli, voxel,
 # text and liblinear.
