@@ -108,16 +108,18 @@ static int best_baseline(const vxs_cv *cv, const char *name)
 static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *name)
 {
     int best = best_baseline(cv, name);
+    char words[VXS_METRIC_TEXT];
     if (best == VXS_BASELINES)
         return;
+    words_of(cv->task, name, words);
     fputs("  ", call->out);
     if (value_of(&cv->ahead[best].by, name) <= 0)
-        fprintf(call->out, VXS_ADDS_NOTHING "\n", baseline_words(cv, best),
+        fprintf(call->out, VXS_ADDS_NOTHING "\n", words, baseline_words(cv, best),
                 vxs_adding_words(cv->task->cohort->kind));
     else if (value_of(&cv->ahead[best].low, name) <= 0)
-        fprintf(call->out, VXS_NOT_BETTER "\n", baseline_words(cv, best));
+        fprintf(call->out, VXS_NOT_BETTER "\n", words, baseline_words(cv, best));
     else
-        fprintf(call->out, VXS_BETTER "\n", baseline_words(cv, best));
+        fprintf(call->out, VXS_BETTER "\n", words, baseline_words(cv, best));
 }
 
 /* A slope of 1 is in the interval of probabilities that are calibrated. */

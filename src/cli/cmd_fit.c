@@ -439,7 +439,7 @@ const vxs_command vxs_cmd_fit = {
         "a table and an overlay, with an optimality certificate "
         "(duality gap): by how much any other weights could at most "
         "lower the objective (loss plus penalty), relative to a model "
-        "without features.\n\n"
+        "without features. Unless given or chosen, lambda is 0.1 lambda_max.\n\n"
         "'voxsift check-model' recomputes the certificate by independent code. 'voxsift help "
         "METHOD' states the problem that a method solves.\n\n"
         "Features are standardized implicitly, without a copy; weights are written for features "

@@ -16,6 +16,7 @@ static const hint options[] = {
     { "n-splits", { "folds", "choose-lambda" }, NULL },
     { "n-folds", { "folds", "choose-lambda" }, NULL },
     { "kfold", { "folds", "choose-lambda" }, NULL },
+    { "choose-lambda", { "inner-folds" }, NULL },
     { "n-repeats", { "repeats" }, NULL },
     { "foldid", { "folds-from" }, NULL },
     { "groups", { "group" }, NULL },

@@ -90,19 +90,22 @@ static void write_comparison(const vxs_results *s)
 {
     const vxs_json *best = best_baseline(s, main_metric(s));
     const vxs_json *d = best ? difference(s, best->key, main_metric(s)) : NULL;
+    char words[VXS_METRIC_TEXT];
     if (!d)
         return;
+    vxs_results_metric(s, main_metric(s), words);
     if (vxs_results_number(d, "value") <= 0)
-        vxs_html(s->out, "<p class=\"warn\">" VXS_ADDS_NOTHING "</p>\n", baseline_words(s, best),
-                 vxs_adding_words(s->record.features_are));
+        vxs_html(s->out, "<p class=\"warn\">" VXS_ADDS_NOTHING "</p>\n", words,
+                 baseline_words(s, best), vxs_adding_words(s->record.features_are));
     else if (isnan(vxs_results_number(d, "low")))
         fputs("<p class=\"warn\">Most bootstrap draws have no two subjects of one fold that "
               "differ, so that the interval of the difference is unknown. Use fewer folds.</p>\n",
               s->out);
     else if (!(vxs_results_number(d, "low") > 0))
-        vxs_html(s->out, "<p class=\"warn\">" VXS_NOT_BETTER "</p>\n", baseline_words(s, best));
+        vxs_html(s->out, "<p class=\"warn\">" VXS_NOT_BETTER "</p>\n", words,
+                 baseline_words(s, best));
     else
-        vxs_html(s->out, "<p>" VXS_BETTER "</p>\n", baseline_words(s, best));
+        vxs_html(s->out, "<p>" VXS_BETTER "</p>\n", words, baseline_words(s, best));
 }
 
 static void write_verdict(const vxs_results *s)

@@ -84,6 +84,7 @@ hint() { # WORDS HINT
 }
 hint "cv c --cv 10" "'--folds'"
 hint "fit c --cv 10" "'--choose-lambda'"
+hint "cv c --choose-lambda 5" "'--inner-folds'"
 hint "cv c --n-jobs 2" "'--nthreads'"
 hint "cv c --n_jobs=2" "'--nthreads'"
 hint "permute c --n-perm 100" "'--permutations'"

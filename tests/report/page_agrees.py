@@ -207,7 +207,7 @@ run("cohort", "--feature-table", "x.tsv", "--participants", "ras.tsv", "-q", "-o
 printed = run("cv", "t", "--target", "score", "--inner-folds", "0", "-q", "-o", "t-cv")[0]
 run("report", "t-cv", "-o", "t.html")
 # five columns of noise: a baseline is as good, and terminal and page have one sentence for it
-verdict = re.search("^  (The baseline .* predicts as well; the features add nothing to it here|The interval of the difference to the baseline .* includes 0: .*)\\.$", printed, re.M)
+verdict = re.search("^  (By correlation r the baseline .* predicts as well; the features add nothing to it here|The interval of the difference in correlation r to the baseline .* includes 0: .*)\\.$", printed, re.M)
 check("the verdict on baselines, on terminal and page", verdict and verdict.group(1) in html.unescape(Page("t.html").source) and
       ("adds? nothing" in verdict.group(1) or "add nothing" in verdict.group(1)) == (json.load(open("t-cv/cv.json"))["difference"][re.search('"(.*)"', verdict.group(1)).group(1).replace(" ", "_")]["r"]["value"] <= 0),
       (printed, verdict))
