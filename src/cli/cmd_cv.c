@@ -261,7 +261,7 @@ const vxs_command vxs_cmd_cv = {
     .summary = "estimate out-of-sample accuracy by nested cross-validation",
     .details =
         "Estimates out-of-sample prediction accuracy by nested cross-validation: inner folds "
-        "choose lambda, outer folds measure the model and three baselines, with bootstrap "
+        "choose lambda, outer folds measure the model and simple baselines, with bootstrap "
         "confidence intervals.",
     .operands = operands,
     .params = vxs_task_params,

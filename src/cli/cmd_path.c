@@ -193,7 +193,7 @@ const vxs_command vxs_cmd_path = {
                "iterations",
     .details =
         "Fits a path of models, from lambda_max, where no feature is selected, down to --lambda "
-        "or --lambda-ratio in --nlambda steps of equal ratio, each fit started from the last.\n\n"
+        "or --lambda-ratio, at --nlambda values of equal ratio, each fit started from the last.\n\n"
         "Printed for each: lambda, the number of selected features (fused: of fused regions), "
         "the objective, the relative duality gap over all features, and the passes over the "
         "data. The terminal shows three significant digits, a file more.\n\n"

@@ -98,7 +98,7 @@ static const page pages[] = {
                               " sum_j a_j Z_mj) + lambda sum_j a_j + lambda2 sum over "
                               "neighbors (a_i - a_j)^2 over weights a >= 0 of voxels; Z_mj = "
                               "t_m (H K_j t)_m states how well voxel j fits subject m, whose "
-                              "weight is u_m (1 by default). K_j, "
+                              "weight is u_m (1, unless classes or subjects are weighted). K_j, "
                               "the Gaussian kernel, has the similarity of each two of n "
                               "subjects at voxel j; H is the centering matrix, t the centered"
                               " classes; lambda2 from --laplacian.",

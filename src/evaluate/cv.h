@@ -52,7 +52,6 @@ VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs
                                            const char *directory, bool replace, vxs_error *err);
 /* inner_paths.c: the inner jobs of all folds, in rounds. */
 enum { VXS_INNER_ROUNDS = 8 };
-#define VXS_INNER_TOL 1e-5
 VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv,
                                         vxs_fold_work *works, vxs_error *err);
 /* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */

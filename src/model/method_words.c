@@ -93,7 +93,8 @@ static const char of_latent[] =
 static const char of_saif[] =
     "Ren S, Huang S, Ye J, Qian X. Safe feature screening for generalized LASSO. IEEE "
     "Transactions on Pattern Analysis and Machine Intelligence 40, 2018; Ren S. Scalable "
-    "structured learning, dissertation, chapter 2.";
+    "algorithms for high dimensional structured data. Dissertation, Texas A&M University, 2017, "
+    "chapter 2.";
 static const char of_glasso[] =
     "Friedman J, Hastie T, Tibshirani R. Sparse inverse covariance estimation with the graphical "
     "lasso. Biostatistics 9, 2008.";

@@ -69,17 +69,17 @@ const vxs_param vxs_task_params[] = {
                      "deviation in training subjects."),
     VXS_TEXT_ROW(
         "graph", "GRAPH", AT(graph),
-        "neighbors: tree (default of fused), grid6 (of graphnet and skfs), grid18, grid26, "
-        "regions, chain, correlation:E, precision:E or a table",
+        "neighbors: grid6 (default), grid18, grid26, regions, chain or a table; for fused also "
+        "tree (its default), correlation:E, precision:E",
         .head = VXS_HEAD_MODEL,
-        .more = "tree (default of fused): the minimum spanning tree of voxels that share a face, "
-                "or of all pairs of other features, with edge lengths 1 - |correlation|. grid6, "
-                "grid18, grid26: voxels that share a face, an edge, a corner; grid6 is the default "
-                "of graphnet and skfs. regions: regions that touch. chain: features in their "
-                "order. correlation:E and precision:E: E edges per feature with the largest "
-                "|correlation| or |partial correlation|. A table has the columns from, to and "
-                "perhaps weight. Graphs that depend on the data are estimated in each training "
-                "fold. For fused, components are linked where they are nearest."),
+        .more = "tree (fused alone, its default): the minimum spanning tree of voxels that share "
+                "a face, or of all pairs of other features, with edge lengths 1 - |correlation|. "
+                "grid6, grid18, grid26: voxels that share a face, an edge, a corner; grid6 is the "
+                "default of the others. regions: regions that touch. chain: features in their "
+                "order. correlation:E and precision:E (fused alone): E edges per feature with the "
+                "largest |correlation| or |partial correlation|. A table has the columns from, to "
+                "and perhaps weight. Graphs that depend on the data are estimated in each "
+                "training fold. For fused, components are linked where they are nearest."),
     VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
                  "penalize each feature by a factor of its own, from a table, image or array",
                  .head = VXS_HEAD_MODEL,

@@ -256,17 +256,19 @@ static void write_bound_of_rounds(const vxs_results *s)
 void vxs_section_certificate(const vxs_results *s)
 {
     bool lambda = vxs_record_path(&s->record)->by == VXS_BY_LAMBDA;
+    double tol = s->record.settings.tol;
     fputs("<h2>Optimality certificate (duality gap)</h2>\n", s->out);
     if (is_converged(s) && !lambda)
         write_bound_of_rounds(s);
-    else if (is_converged(s))
-        vxs_html(s->out,
-                 "<p>Every fit ended with a duality gap of at most %g: no other weights of any "
-                 "features lower the objective (loss plus penalty) by more than this fraction of "
-                 "the loss of the model without features. So the computation is finished. How well "
-                 "the model predicts is another question.</p>\n",
-                 s->record.settings.tol);
-    else
+    else if (is_converged(s)) {
+        vxs_html(s->out, "<p>Every fit ended with a duality gap of at most %g", tol);
+        if (vxs_results_folds(s).inner > 0 && tol < VXS_INNER_TOL)
+            vxs_html(s->out, " (fits of inner folds, which only choose lambda: %g)", VXS_INNER_TOL);
+        fputs(": no other weights of any features lower the objective (loss plus penalty) by more "
+              "than this fraction of the loss of the model without features. So the computation is "
+              "finished. How well the model predicts is another question.</p>\n",
+              s->out);
+    } else
         fputs("<p class=\"warn\">Some fits did not reach the tolerance of the duality gap: other "
               "weights may lower their objective (loss plus penalty).</p>\n",
               s->out);

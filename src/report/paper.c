@@ -53,9 +53,13 @@ static void write_folds(const vxs_results *s)
                  vxs_plural((size_t)f.repeats));
     else
         vxs_html(s->out, "folds from %s", vxs_results_text(cv, "folds-from"));
-    if (f.inner > 0)
-        vxs_html(s->out, ", %g inner folds)", f.inner);
-    else
+    if (f.inner > 0) {
+        vxs_html(s->out, ", %g inner folds", f.inner);
+        if (vxs_record_path(&s->record)->by == VXS_BY_LAMBDA &&
+            s->record.settings.tol < VXS_INNER_TOL)
+            vxs_html(s->out, " with a tolerance of %g", VXS_INNER_TOL);
+        fputs(")", s->out);
+    } else
         vxs_html(s->out, ", %s fixed beforehand)", vxs_record_path(&s->record)->fixed);
 }
 

@@ -6,7 +6,7 @@
  *         displacement, as in the registration of the paper's images, 60 mm for the gain, which
  *         is a residual coil bias after correction.
  * Cost    A line of voxels sums a lattice to one line of coefficients; each voxel then uses four.
- * Source  Scalable structured feature selection (dissertation), section 4.4.1; Rueckert and
+ * Source  Ren 2017 (dissertation, docs/CITATION.cff), section 4.4.1; Rueckert and
  *         others, IEEE TMI 18 (1999), for free-form deformations.
  */
 #include "simulate/simulate.h"

@@ -4,7 +4,7 @@
  *         uniformly random spanning tree plus random edges; b is uniform on [-1, 1] and constant
  *         in each of two subgraphs around distant nodes, and 0 elsewhere. A forest has trees of
  *         about equal size; b is constant in each of some whole trees.
- * Source  Scalable structured feature selection (dissertation), section 3.3.7.1, which leaves the
+ * Source  Ren 2017 (dissertation, docs/CITATION.cff), section 3.3.7.1, which leaves the
  *         size of the subgraphs and the distribution of graphs open.
  */
 #include "simulate/linear.h"

@@ -2,7 +2,7 @@
  *
  * Model   y = X b + e; X uniform on [-10, 10], a share of b uniform on [-1, 1], e normal
  *         (linear.c).
- * Source  Scalable structured feature selection (dissertation), section 2.4.1.1.
+ * Source  Ren 2017 (dissertation, docs/CITATION.cff), section 2.4.1.1.
  */
 #include "simulate/linear.h"
 

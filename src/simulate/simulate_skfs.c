@@ -15,7 +15,7 @@
  *          group), with the same ranks. The nonadditive psi would become products of sums over
  *          groups, without interactions between voxels; the sum over the k-th voxels keeps them,
  *          and serves for both. Up to three voxels beyond a multiple of four are left out.
- * Source   Scalable structured feature selection (dissertation), section 4.4.1.
+ * Source   Ren 2017 (dissertation, docs/CITATION.cff), section 4.4.1.
  */
 #include "simulate/simulate.h"
 

@@ -84,7 +84,8 @@ double vxs_sum_rounding(const vxs_design *design);
                  .head = VXS_HEAD_HYPER, .more = "Relative to the objective of the empty model.")
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "strength of the penalty; larger selects fewer", .head = VXS_HEAD_HYPER,          \
+                 "strength of the penalty, larger selects fewer; fit and path alone",              \
+                 .head = VXS_HEAD_HYPER,                                                           \
                  .more = "The loss is a sum over subjects: lambda is n times that of glmnet, n "   \
                          "times alpha of scikit-learn."),                                          \
         VXS_REAL_ROW(                                                                              \

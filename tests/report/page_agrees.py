@@ -400,7 +400,7 @@ check("whole blocks", "Blocks (pair) are exchanged whole" in page.text)
 check("too few to tell anything", f"p cannot be below {v(about['smallest_p'])}" in page.between("warn"))
 run("permute", "ras-c", "--target", "score", "--permutations", "4", "--folds-from", "site", "--nlambda", "4", "-q", "-o", "site-p")
 run("report", "site-p", "-o", "site-p.html")
-check("folds that are given", "cross-validation (folds from site, 5 inner folds)" in Page("site-p.html").text)
+check("folds that are given", "cross-validation (folds from site, 5 inner folds with a tolerance of 1e-05)" in Page("site-p.html").text)
 about["permutations"], about["observed"] = 5, 0.5
 for name, values in (("same", ["0.5"] * 5), ("zero", ["0"] * 5), ("far", ["-1e300", "0", "1e300", "1", "2"]), ("near", [repr(1 + k * 2**-52) for k in range(5)])):
     shutil.copytree("whole-p", name)

@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/* The least gap at which fits of inner folds stop where a path of lambda is chosen from. */
+#define VXS_INNER_TOL 1e-5
+
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
 /* The loss chosen by '--loss'; NULL: auto. */
