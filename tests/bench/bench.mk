@@ -15,12 +15,12 @@
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
-BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens svm_ways)
+BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens svm_ways group_fit)
 $(BENCHES): $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/svm_screens $(BUILD)/svm_ways: $(BUILD)/obj/tests/bench/svm_data.o
+$(BUILD)/svm_screens $(BUILD)/svm_ways $(BUILD)/group_fit: $(BUILD)/obj/tests/bench/svm_data.o
 
 $(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/library.a
 	$(say) LINK $@
@@ -60,7 +60,7 @@ elastic-figures: deps-peers
 
 # Group lasso: some minutes. Without SKGLM there is no peer. GROUPS_OF: some of gauss, voxel and region.
 group-figures: deps-peers
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(BUILD)/group_fit
 	@mkdir -p $(BUILD)/bench/groups
 	@SKGLM='$(SKGLM)' $(PYTHON) tests/bench/group_lasso.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/groups
 
