@@ -4,7 +4,7 @@
 #   - all commands of tests/same, static and linked as usual, at 1 and 2 threads: the same bits
 #   - another clone of the revision, built in another folder by a user with another umask: the same archive
 #   - the archive where there is no system at all (root)
-#   - the archive on Debian 13, with no package of ours
+#   - the archive on Debian 11 and 13, with no package of ours
 #   - the package on Debian 12: installed with what it depends on, run, removed with nothing left
 set -eu
 build=$1 version=$2 work=$3
@@ -44,13 +44,15 @@ grep -q "the certificate holds" "$work/nothing.run" || fail "no certificate: $wo
 rm -rf "$work/out" && mkdir "$work/out"
 echo "the archive runs where there is nothing else"
 
-command -v debootstrap > /dev/null || fail "NOT TRIED: Debian 13 and 12; debootstrap (Debian's package) is missing"
-echo "Debian 13 ..."
-debootstrap --variant=minbase trixie "$work/trixie" "$mirror" > "$work/trixie.log" 2>&1 || fail "debootstrap: $work/trixie.log"
-unshare -m sh "$top/tests/packages/bare.sh" "$work/archive/$name" "$work/trixie" "$work/out" > "$work/trixie.run" 2>&1 ||
-    fail "the archive on Debian 13: $work/trixie.run"
-grep -q "the certificate holds" "$work/trixie.run" || fail "no certificate: $work/trixie.run"
-echo "the archive runs on Debian 13"
+command -v debootstrap > /dev/null || fail "NOT TRIED: Debian 11, 12 and 13; debootstrap (Debian's package) is missing"
+for system in bullseye trixie; do # Debian 11 and 13
+    debootstrap --variant=minbase "$system" "$work/$system" "$mirror" > "$work/$system.log" 2>&1 || fail "debootstrap: $work/$system.log"
+    rm -rf "$work/out" && mkdir "$work/out"
+    unshare -m sh "$top/tests/packages/bare.sh" "$work/archive/$name" "$work/$system" "$work/out" > "$work/$system.run" 2>&1 ||
+        fail "the archive on $system: $work/$system.run"
+    grep -q "the certificate holds" "$work/$system.run" || fail "no certificate: $work/$system.run"
+    echo "the archive runs on Debian $(cat "$work/$system/etc/debian_version")"
+done
 
 echo "Debian 12 ..."
 debootstrap --variant=minbase bookworm "$work/bookworm" "$mirror" > "$work/bookworm.log" 2>&1 || fail "debootstrap: $work/bookworm.log"
@@ -82,5 +84,5 @@ inside() {
 grep -q "the certificate holds" "$work/bookworm.run" || fail "no certificate: $work/bookworm.run"
 diff "$work/before" "$work/after" || fail "the package leaves something behind"
 echo "the package installs, runs and leaves nothing on Debian 12"
-rm -rf "$work/trixie" "$work/bookworm" "$work/another"
+rm -rf "$work/bullseye" "$work/trixie" "$work/bookworm" "$work/another"
 echo "dist-check: everything passed"
