@@ -53,7 +53,7 @@ static vxs_status predict(const runner *r, const vxs_output_fit *o, double *scor
     return status;
 }
 
-/* Scores of the training subjects, up to a constant. */
+/* What the features add to the scores of the training subjects, without covariates. */
 static vxs_status score_training(const runner *r, const vxs_output_fit *o, double *scores,
                                  vxs_error *err)
 {
@@ -62,7 +62,8 @@ static vxs_status score_training(const runner *r, const vxs_output_fit *o, doubl
     return vxs_output_score(o, &training, scores, 0, err);
 }
 
-/* What the model's score goes with: cov(x, s) / var(s), of features as they stand. */
+/* What the features' part s of the score goes with: cov(x, s) / var(s), of features as they stand;
+ * a subject of weight 2 counts twice. */
 static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double *pattern,
                                vxs_error *err)
 {
@@ -74,14 +75,15 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
         free(v);
         return status;
     }
+    double total = vxs_task_total(t);
     for (size_t i = 0; i < t->n; i++)
-        mean += v[i] / (double)t->n;
+        mean += vxs_task_weight(t, i) * v[i] / total;
     for (size_t i = 0; i < t->n; i++) {
         v[i] -= mean;
-        square += v[i] * v[i];
+        square += vxs_task_weight(t, i) * v[i] * v[i];
     }
     for (size_t i = 0; i < t->n; i++)
-        v[i] = square > 0 ? v[i] / square : 0;
+        v[i] = square > 0 ? vxs_task_weight(t, i) * v[i] / square : 0;
     vxs_design_scan(t->design, v, 1, pattern);
     for (size_t j = 0; j < t->cohort->p; j++)
         pattern[j] = factor[j] > 0 ? pattern[j] / factor[j] : 0;

@@ -17,7 +17,7 @@ dx = np.where(X[:, 0] + X[:, 5] + 0.8 * rng.normal(size=N) > 0.7, "yes", "no")
 kind = np.array(["x", "y", "z"])[(X[:, 1] > 0.4).astype(int) + (X[:, 2] + 0.3 * rng.normal(size=N) > 0.3)]
 family = rng.integers(0, 25, N)
 write("x.tsv", {"participant_id": ids, **{f"f{j}": X[:, j] for j in range(P)}})
-people = {"participant_id": ids, "age": age, "site": site, "score": score, "dx": dx, "kind": kind, "family": family}
+people = {"participant_id": ids, "age": age, "site": site, "score": score, "dx": dx, "kind": kind, "family": family, "times": 1 + np.arange(N) % 3}
 write("people.tsv", people)
 run("cohort", "--feature-table", "x.tsv", "--participants", "people.tsv", "-q", "-o", "c")
 X = np.load("c/features.npy").T.astype(float)
@@ -146,6 +146,19 @@ t, any_ = table(open("cv/weights.tsv")), np.flatnonzero((square != 0).any(0))
 check("weights of features that some fold selected", [int(i) for i in t["index"]] == list(any_))
 for name, v in (("mean", square.mean(0)), ("sd", square.std(0, ddof=1)), ("selected", (square != 0).mean(0)), ("pattern", pattern)):
     check(name, near(np.array(t[name], float), v[any_], 1e-4), (t[name], v[any_]))
+
+# ---- Subject weights: a subject of weight 2 counts twice in the pattern, covariates are no part of it ----
+said, p, folds = cv("score", "--subject-weights", "times", "--confounds", "age", "--folds", "3", "--inner-folds", "0", "--lambda-ratio", "0.2")
+pattern = np.zeros(P)
+for f in said["each_fold"]:
+    train = np.array(folds["fold"], int) != f["fold"]
+    train_on(train, "score", f["lambda"][0], "--subject-weights", "times", "--confounds", "age")
+    rows = np.repeat(np.flatnonzero(train), people["times"][train])
+    s = X[rows] @ train_on.weights
+    pattern += (X[rows] - X[rows].mean(0)).T @ (s - s.mean()) / ((s - s.mean()) ** 2).sum() / 3
+t = table(open("cv/weights.tsv"))
+check("pattern of weighted subjects", near(np.array(t["pattern"], float), pattern[[int(i) for i in t["index"]]], 1e-4))
+cv("score", *words)
 
 # ---- Folds: written, read, given; threads; groups ------------------------------------------------------
 before = open("cv/predictions.tsv").read()
