@@ -1,0 +1,105 @@
+/* task_settings.c - the options of a task: a row each. */
+#include "model/model.h"
+
+#include <math.h>
+
+#define AT(member) offsetof(vxs_task_settings, member)
+
+/* The losses that '--loss' names, behind auto. */
+static const vxs_loss_kind *const chosen_losses[] = { NULL,
+                                                      &vxs_squared_loss,
+                                                      &vxs_logistic_loss,
+                                                      &vxs_multinomial_loss,
+                                                      &vxs_squared_hinge_loss,
+                                                      &vxs_huber_loss };
+static const char *const losses[] = { "auto",          "squared", "logistic", "multinomial",
+                                      "squared-hinge", "huber",   NULL };
+static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
+static const char *const confound_ways[] = { "covariate", "regress", NULL };
+static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
+
+const vxs_param vxs_task_params[] = {
+    { .name = "target",
+      .value = "COLUMN",
+      .type = VXS_PARAM_TEXT,
+      .offset = AT(target),
+      .required = true,
+      .head = VXS_HEAD_DATA,
+      .help = "column to predict: a score, or a diagnosis" },
+    VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
+    VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
+    VXS_TEXT_ROW(
+        "positive", "CLASS", AT(positive), "class that high scores favor; default the rarer one",
+        .head = VXS_HEAD_DATA, .usual = true,
+        .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
+                "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
+                "later in sorted order."),
+    VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
+                 "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
+                 .more = "Weights enter the loss and all that is estimated from features: means, "
+                         "standard deviations, regressions on confounds and correlations. They "
+                         "need not be whole; 0 leaves a subject out. Class weights enter the loss "
+                         "alone."),
+    VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
+                   "balance classes; auto: if sizes differ by > 50 %", .head = VXS_HEAD_DATA,
+                   .more = "auto: balanced if the largest class (sum of --subject-weights) "
+                           "exceeds the smallest by more than 50 %, else none."),
+    VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "covariates: age,sex,site; see --confounds-as",
+                 .head = VXS_HEAD_COVARIATES, .usual = true),
+    VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
+                   "covariate: in the model, unpenalized; regress: regressed out of every voxel",
+                   .head = VXS_HEAD_COVARIATES),
+    VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
+                 "subjects in which regress is estimated", .head = VXS_HEAD_COVARIATES),
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
+                   .head = VXS_HEAD_MODEL, .usual = true),
+    VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
+                   .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
+                           "logistic for classes, one against the rest; multinomial for all at "
+                           "once (fused); squared-hinge for classes (lasso, graphnet, group-lasso, "
+                           "fused, fgm). auto: squared for a column of numbers, logistic for text "
+                           "or two values, squared-hinge for fgm."),
+    VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
+                 "residual beyond which --loss huber is linear; default (0): 1.345 robust SD",
+                 .head = VXS_HEAD_MODEL,
+                 .more =
+                     "In units of the target, whose robust SD is 1.4826 times the median absolute "
+                     "deviation in training subjects."),
+    VXS_TEXT_ROW(
+        "graph", "GRAPH", AT(graph),
+        "neighbors: grid6 (default), grid18, grid26, regions, chain or a table; for fused also "
+        "tree (its default), correlation:E, precision:E",
+        .head = VXS_HEAD_MODEL,
+        .more = "tree (fused alone, its default): the minimum spanning tree of voxels that share "
+                "a face, or of all pairs of other features, with edge lengths 1 - |correlation|. "
+                "grid6, grid18, grid26: voxels that share a face, an edge, a corner; grid6 is the "
+                "default of the others. regions: regions that touch. chain: features in their "
+                "order. correlation:E and precision:E (fused alone): E edges per feature with the "
+                "largest |correlation| or |partial correlation|. A table has the columns from, to "
+                "and perhaps weight. Graphs that depend on the data are estimated in each "
+                "training fold. For fused, components are linked where they are nearest."),
+    VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
+                 "penalize each feature by a factor of its own, from a table, image or array",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "A table has the columns feature and penalty; features that it does not "
+                         "name have 1. A feature is divided by its factor c: its l1 penalty is "
+                         "multiplied by c, its ridge by c^2."),
+    VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
+                   "unit: mean 0 and SD 1; center: mean 0; none; auto: center for fused, else unit",
+                   .head = VXS_HEAD_MODEL,
+                   .more = "SD has divisor n. Penalties are on weights of standardized features; "
+                           "weights are written for features as they are."),
+    VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),
+    { .name = NULL },
+};
+
+const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings)
+{
+    return chosen_losses[settings->loss];
+}
+
+bool vxs_takes_threshold(const vxs_task_settings *settings)
+{
+    const vxs_loss_kind *loss = vxs_chosen_loss(settings);
+    return loss && loss->has_threshold;
+}
