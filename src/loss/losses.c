@@ -35,6 +35,21 @@ double vxs_loss_eased(const vxs_loss *l, const double *z, double before)
     return next > l->threshold && isfinite(next) ? next : 0;
 }
 
+double vxs_dual_scale(const vxs_loss *l, const double *theta, double lambda, double quadratic,
+                      double least, double limit)
+{
+    double along = 0, square = quadratic / (lambda * lambda);
+    if (!l->kind->parabola)
+        return fmin(1, limit);
+    for (size_t i = 0; i < l->n; i++) {
+        double u = vxs_loss_weight(l, i);
+        along += l->y[i] * theta[i];
+        square += u > 0 ? theta[i] * theta[i] / u : 0;
+    }
+    double best = square > 0 ? along / (lambda * square) : 0;
+    return fmax(least, fmin(limit, best));
+}
+
 void vxs_loss_gradient(const vxs_loss *l, const double *z, double *gradient)
 {
     const vxs_sample_loss *f = l->kind->sample;

@@ -15,6 +15,11 @@ extern const vxs_loss_kind *const vxs_loss_kinds[]; /* NULL-terminated */
  * exceeds all residuals at z (NULL: 0). 0 when the loss's own is reached, and for losses without.
  * Newton's method is slow where all residuals are beyond the threshold; by this way it is not. */
 double vxs_loss_eased(const vxs_loss *loss, const double *z, double before);
+/* The scale between `least` and `limit` at which the dual value is largest, of a dual point theta =
+ * -f' / lambda: the dual is a parabola along it, with the curvature of the problem's quadratic (its
+ * value twice), or the scale is at most 1. */
+double vxs_dual_scale(const vxs_loss *loss, const double *theta, double lambda, double quadratic,
+                      double least, double limit);
 void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
 /* n: u f''; for the multinomial loss n x k: the probabilities p, where f'' = diag(p) - p p'. */
 void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);

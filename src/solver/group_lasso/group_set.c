@@ -193,27 +193,13 @@ void vxs_group_set_evaluate(vxs_group_set *a)
     find_dual_gradient(a);
 }
 
-/* The best scale of the dual point: the dual is a parabola along it, or the scale is 1. */
-static double best_scale(const vxs_group_set *a, double limit)
-{
-    const vxs_loss *loss = &a->problem->loss;
-    double along = 0, square = 0;
-    if (!loss->kind->parabola)
-        return fmin(1, limit);
-    for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_loss_weight(loss, i);
-        along -= loss->y[i] * a->dual_gradient[i];
-        square += u > 0 ? a->dual_gradient[i] * a->dual_gradient[i] / u : 0;
-    }
-    return fmax(0, fmin(limit, square > 0 ? along / square : 0));
-}
-
 void vxs_group_set_certify(const vxs_group_set *a, double lambda, double largest,
                            vxs_group_state *state)
 {
     const vxs_loss *loss = &a->problem->loss;
     state->largest = largest;
-    state->scale = best_scale(a, largest > 0 ? lambda / largest : INFINITY);
+    state->scale = vxs_dual_scale(&a->problem->loss, a->dual_gradient, -1, 0, 0,
+                                  largest > 0 ? lambda / largest : INFINITY);
     for (size_t i = 0; i < a->n; i++)
         a->moved[i] = state->scale * a->dual_gradient[i];
     state->dual = -vxs_loss_conjugate(loss, a->moved);

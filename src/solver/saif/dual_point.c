@@ -70,24 +70,6 @@ static double dual_at(const vxs_working_set *a, const double *theta, double lamb
     return sum - scale * scale * vxs_working_set_quadratic(a) / 2;
 }
 
-/* The maximum of the dual along theta, within the domain, where it is a parabola; else 1. */
-static double best_scale(const vxs_working_set *a, const double *theta, double lambda,
-                         double max_correlation)
-{
-    double along = 0, square = vxs_working_set_quadratic(a) / (lambda * lambda);
-    double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
-    if (!a->problem->loss.kind->parabola)
-        return fmin(1, limit);
-    for (size_t i = 0; i < a->n; i++) {
-        double u = vxs_loss_weight(&a->problem->loss, i);
-        along += a->problem->loss.y[i] * theta[i];
-        square += u > 0 ? theta[i] * theta[i] / u : 0;
-    }
-    double best = square > 0 ? along / (lambda * square) : 0;
-    double least = a->loss->outside || a->problem->nonnegative ? 0 : -limit;
-    return fmax(least, fmin(limit, best));
-}
-
 /* F(w) - F* and D* - D(scale theta) bound the distances of theta* from theta and from scale theta,
  * and their sum that from the middle, if theta is -f'/lambda. */
 static void find_middle(const vxs_working_set *a, const double *theta, double lambda,
@@ -114,7 +96,10 @@ void vxs_working_set_dual(const vxs_working_set *a, const double *theta, double 
     double heaviest = /* the ridge is a squared loss of w, the Laplacian one of
                        * differences */
         a->ridge > 0 || a->laplacian.p > 0 ? 1 : 0;
-    state->scale = best_scale(a, theta, lambda, max_correlation);
+    double limit = max_correlation > 0 ? 1 / max_correlation : INFINITY;
+    double least = a->loss->outside || a->problem->nonnegative ? 0 : -limit;
+    state->scale = vxs_dual_scale(&a->problem->loss, theta, lambda, vxs_working_set_quadratic(a),
+                                  least, limit);
     state->dual = dual_at(a, theta, lambda, state->scale);
     state->primal = vxs_working_set_value(a, a->w, a->z, lambda);
     state->gap = state->primal - state->dual;
