@@ -1,12 +1,14 @@
 /* covariates_only.c - predictions from covariates, without features. */
 #include "model/model.h"
+#include "solver/solver.h"
 
 #include <stdlib.h>
 
-/* Fits a lasso with one feature that is 0. */
+/* SAIF with one feature that is 0. */
 vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {
+    static const vxs_method by_saif = { .name = "covariates alone", .kind = &vxs_lasso_kind };
     const vxs_method_settings settings = { .tol = 1e-9 };
     float *nothing = vxs_alloc(loss->n, sizeof(*nothing), err);
     vxs_design *design = NULL;
@@ -17,8 +19,7 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
         .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
     };
     if (!status)
-        status =
-            vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_LASSO], &problem, &settings, &solver, err);
+        status = vxs_solver_new(NULL, &by_saif, &problem, &settings, &solver, err);
     if (!status)
         status = vxs_solver_fit(solver, 1, &fit, err);
     for (size_t k = 0; k < count && !status; k++)

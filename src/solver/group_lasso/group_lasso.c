@@ -28,7 +28,7 @@
 #define LOOSE           0.1   /* of the gap over all groups: gap on the set before the next enter */
 #define FEW             8     /* groups that may enter at once, at least */
 #define MARGIN          1e-9  /* of screening, relative to 1 */
-#define ROUNDING        1e-13 /* of norms: slopes of a target that covariates explain */
+#define ROUNDING        1e-13 /* of norms: gradient of a target that covariates explain */
 #define PATIENCE        5     /* iterations without a smaller gap */
 
 typedef struct {
@@ -86,10 +86,10 @@ static vxs_status allocate(group_lasso *l, vxs_error *err)
     return VXS_OK;
 }
 
-/* ---- Slopes of all groups -------------------------------------------------------------------- */
+/* ---- Gradients of all groups ----------------------------------------------------------------- */
 
-/* Reads the groups outside the set whose slope may exceed `level`, and bounds the others; those of
- * the set are known. Returns the largest. */
+/* Reads the groups outside the set whose gradient may have a norm above `level`, and bounds the
+ * others; those of the set are known. Returns the largest. */
 static double look_at_groups(group_lasso *l, double level)
 {
     double moved = 0, largest = 0;
@@ -181,8 +181,8 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 
 /* ---- The working set ------------------------------------------------------------------------- */
 
-/* Removes groups without weight whose slope is below lambda in the whole ball around the dual
- * point. */
+/* Removes groups without weight whose gradient has a norm below lambda in the whole ball around the
+ * dual point. */
 static void screen(group_lasso *l, double lambda, const vxs_group_state *state)
 {
     vxs_group_set *a = &l->set;
@@ -203,7 +203,7 @@ static void screen(group_lasso *l, double lambda, const vxs_group_state *state)
     a->count = kept;
 }
 
-/* Adds the groups outside with the largest slopes above lambda: as many as the set has. */
+/* Adds the groups outside with the largest gradients above lambda: as many as the set has. */
 static vxs_status add_groups(group_lasso *l, double lambda, double scale, size_t *added,
                              vxs_error *err)
 {

@@ -35,7 +35,7 @@ void vxs_group_newton_release(vxs_group_newton *t)
 {
     vxs_weighted_covariates_release(&t->covariates);
     vxs_l1_quadratic_release(&t->quadratic);
-    void *const all[] = { t->columns, t->panel, t->gram,   t->system,  t->target, t->slope,
+    void *const all[] = { t->columns, t->panel, t->gram,   t->system,  t->target, t->gradient,
                           t->size,    t->pull,  t->across, t->hessian, t->kernel };
     for (size_t place = 0; place < t->kernel_room; place++)
         free(t->kernel[place]);
@@ -77,9 +77,9 @@ static vxs_status begin_columns(vxs_group_newton *t, const vxs_group_model *m, v
     if (columns <= t->column_room)
         return VXS_OK;
     t->column_room = 0;
-    if (replace(&t->columns, room, m->n, err) || replace(&t->slope, room, 2, err))
+    if (replace(&t->columns, room, m->n, err) || replace(&t->gradient, room, 2, err))
         return VXS_FAILED;
-    t->shared = t->slope + room;
+    t->shared = t->gradient + room;
     t->column_room = room;
     return VXS_OK;
 }
@@ -312,7 +312,7 @@ static double value_at(vxs_group_newton *t, const vxs_group_model *m, const doub
     return cblas_ddot((int)m->n, t->target, 1, t->dual, 1) / 2 + m->lambda * m->lambda * sum / 2;
 }
 
-/* slope = B'a; the gap of the model at w_g = d_g B_g'a. */
+/* gradient = B'a; the gap of the model at w_g = d_g B_g'a. */
 static double gap_at(vxs_group_newton *t, const vxs_group_model *m, const double *d)
 {
     int n = (int)m->n, columns = (int)m->start[m->count];
@@ -320,9 +320,10 @@ static double gap_at(vxs_group_newton *t, const vxs_group_model *m, const double
     double along = cblas_ddot(n, t->dual, 1, t->target, 1);
     if (columns > 0)
         cblas_dgemv(CblasColMajor, CblasTrans, n, columns, 1, t->columns, n, t->dual, 1, 0,
-                    t->slope, 1);
+                    t->gradient, 1);
     for (size_t g = 0; g < m->count; g++) {
-        double size = cblas_dnrm2((int)(m->start[g + 1] - m->start[g]), t->slope + m->start[g], 1);
+        double size =
+            cblas_dnrm2((int)(m->start[g + 1] - m->start[g]), t->gradient + m->start[g], 1);
         t->linear[g] = size * size / 2;
         penalty += m->lambda * d[g] * size;
         steepest = fmax(steepest, size);
@@ -341,7 +342,7 @@ static vxs_status find_step(vxs_group_newton *t, const vxs_group_model *m, uint6
     int n = (int)m->n, count = (int)m->count;
     for (size_t g = 0; g < m->count; g++)
         cblas_dgemv(CblasColMajor, CblasNoTrans, n, (int)(m->start[g + 1] - m->start[g]), 1,
-                    t->columns + m->start[g] * m->n, n, t->slope + m->start[g], 1, 0,
+                    t->columns + m->start[g] * m->n, n, t->gradient + m->start[g], 1, 0,
                     t->pull + g * m->n, 1);
     memcpy(t->solved, t->pull, m->n * m->count * sizeof(*t->solved));
     solve_system(t, m, t->across, t->solved, m->count);
@@ -407,6 +408,6 @@ vxs_status vxs_group_newton_solve(vxs_group_newton *t, const vxs_group_model *m,
     }
     for (size_t g = 0; g < m->count && !status && value < INFINITY; g++)
         for (size_t k = m->start[g]; k < m->start[g + 1]; k++)
-            weight[k] = t->size[g] * t->slope[k];
+            weight[k] = t->size[g] * t->gradient[k];
     return status;
 }

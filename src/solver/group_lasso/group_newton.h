@@ -33,7 +33,7 @@ typedef struct {
     size_t kernel_room;
     double *system;             /* I + BDB', or I + root(D) B'B root(D), factored */
     double *target, *dual;      /* n: t, a = (I + BDB')^-1 t */
-    double *slope;              /* columns: B'a */
+    double *gradient;           /* columns: B'a */
     double *shared;             /* columns: work space */
     double *size, *next, *best; /* groups: d */
     double *linear;             /* groups */
