@@ -1,86 +1,13 @@
 /* Thousands of random problems: the checker confirms every certificate, and all ways agree. */
-#include "tests/core/check.h"
-
-typedef struct {
-    size_t n, p;
-    float *x;
-    double *y, *weights, *covariates;
-    vxs_design *design;
-    vxs_problem problem;
-} example;
-
-static double draw(const vxs_random *random, uint64_t *at)
-{
-    return vxs_random_normal(random, (*at)++);
-}
-
-/* Columns with copies, constants, zeros and neighbors among them; everything else by chance. */
-static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
-{
-    for (size_t j = 0; j < e->p; j++) {
-        uint64_t kind = vxs_random_below(random, (*at)++, 10);
-        for (size_t i = 0; i < e->n; i++) {
-            float *x = &e->x[j * e->n + i];
-            *x = (float)draw(random, at);
-            if (kind == 0 && j > 0)
-                *x = x[-(ptrdiff_t)e->n];
-            else if (kind == 1)
-                *x = 3;
-            else if (kind == 2 && j > 0)
-                *x = x[-(ptrdiff_t)e->n] + 0.1F * *x;
-            else if (kind == 3)
-                *x = (float)(fabs((double)*x) > 1);
-        }
-    }
-}
+#include "tests/solver/problems.h"
 
 static example make(uint64_t number)
 {
-    vxs_random random = { .seed = 5, .stream = number };
-    vxs_error err = VXS_ERROR_INIT;
-    uint64_t at = 0;
-    example e = { .n = 4 + vxs_random_below(&random, at++, 40) };
-    e.p = 1 + vxs_random_below(&random, at++, 90);
-    e.x = malloc(e.n * e.p * sizeof(*e.x));
-    e.y = malloc(e.n * sizeof(*e.y));
-    e.weights = malloc(e.n * sizeof(*e.weights));
-    e.covariates = malloc(3 * e.n * sizeof(*e.covariates));
-    fill_columns(&e, &random, &at);
-    bool logistic = number % 2;
-    for (size_t i = 0; i < e.n; i++) {
-        double score = draw(&random, &at) + 2 * (double)e.x[i];
-        e.y[i] = logistic ? (score > 0 ? 1 : -1) : score + 5;
-        e.weights[i] = vxs_random_uniform(&random, at++) < 0.1 ? 0 : 0.2 + fabs(draw(&random, &at));
-        e.covariates[i] = 1;
-        e.covariates[e.n + i] = draw(&random, &at);
-        e.covariates[2 * e.n + i] = 2 - e.covariates[e.n + i]; /* depends on the two before */
-    }
-    e.y[0] = logistic ? 1 : e.y[0];
-    e.y[1] = logistic ? -1 : e.y[1];
-    e.weights[0] = e.weights[1] = 1;
-    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
-    vxs_view view = { .standardize = (vxs_standardize)(number / 2 % 3) };
-    WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
-    static const size_t covariate_counts[] = { 0, 1, 2, 3 };
-    e.problem = (vxs_problem){ .design = e.design,
-                               .loss.kind = logistic ? &vxs_logistic_loss : &vxs_squared_loss,
-                               .loss.n = e.n,
-                               .loss.y = e.y,
-                               .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
-                               .covariates = e.covariates,
-                               .covariate_count = covariate_counts[number / 18 % 4],
-                               .quadratic = { &vxs_ridge, number / 72 % 3 == 0 ? 0.5 : 0, NULL },
-                               .nonnegative = number / 216 % 4 == 0 };
-    return e;
-}
-
-static void release(example *e)
-{
-    vxs_design_free(e->design);
-    free(e->x);
-    free(e->y);
-    free(e->weights);
-    free(e->covariates);
+    return random_problem(&(problem_recipe){ .seed = 5,
+                                             .fewest = 1,
+                                             .classes = number % 2 ? &vxs_logistic_loss : NULL,
+                                             .covariate_counts = { 0, 1, 2, 3 } },
+                          number);
 }
 
 /* The same with a random forest: chains, stars and anything between, in one piece or a few. */
@@ -205,7 +132,7 @@ Test(lasso, all_ways_agree_and_certificates_hold)
         for (size_t way = 0; way < WAYS; way++)
             if (can(&e, way))
                 solve_one_way(&e, number, way, primals, &missed);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(missed > 0, "the strong rule never failed: these problems are too easy");
 }
@@ -224,7 +151,7 @@ Test(lasso, fused_on_forests_is_certified_too)
                 solved++;
             }
         vxs_graph_release(&graph);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(solved > 5000 && missed > 0, "%zu paths, %zu missed", solved, missed);
 }

@@ -1,77 +1,21 @@
 /* The squared hinge with an l1 penalty, and the dome of its screening rule, which the squared loss
  * has too: thousands of random problems, solved in all ways, certified, and compared. */
 #include "solver/saif/lasso.h"
-#include "tests/core/check.h"
 #include "tests/core/faults.h"
+#include "tests/solver/problems.h"
 
-typedef struct {
-    size_t n, p;
-    float *x;
-    double *y, *weights, *covariates;
-    vxs_design *design;
-    vxs_graph graph;
-    vxs_problem problem;
-} example;
-
-static double draw(const vxs_random *random, uint64_t *at)
-{
-    return vxs_random_normal(random, (*at)++);
-}
-
-/* Columns with copies, constants, zeros and near copies among them. */
-static void fill_columns(example *e, const vxs_random *random, uint64_t *at)
-{
-    for (size_t j = 0; j < e->p; j++) {
-        uint64_t kind = vxs_random_below(random, (*at)++, 10);
-        for (size_t i = 0; i < e->n; i++) {
-            float *x = &e->x[j * e->n + i];
-            *x = (float)draw(random, at);
-            if (kind == 0 && j > 0)
-                *x = x[-(ptrdiff_t)e->n];
-            else if (kind == 1)
-                *x = 3;
-            else if (kind == 2 && j > 0)
-                *x = x[-(ptrdiff_t)e->n] + 0.1F * *x;
-            else if (kind == 3)
-                *x = (float)(fabs((double)*x) > 1);
-        }
-    }
-}
-
-/* Classes, one of ten problems with a minority of a tenth; `hinge` or the squared loss of a
- * score. */
-static void fill_targets(example *e, bool hinge, uint64_t number, const vxs_random *random,
-                         uint64_t *at)
-{
-    double level = number % 10 == 3 ? 2.8 : 0;
-    for (size_t i = 0; i < e->n; i++) {
-        double score = draw(random, at) + 2 * (double)e->x[i];
-        e->y[i] = hinge ? (score > level ? 1 : -1) : score + 5;
-        e->weights[i] =
-            vxs_random_uniform(random, (*at)++) < 0.1 ? 0 : 0.2 + fabs(draw(random, at));
-        e->covariates[i] = 1;
-        e->covariates[e->n + i] = draw(random, at);
-        e->covariates[2 * e->n + i] = 2 - e->covariates[e->n + i]; /* depends on the two before */
-    }
-    e->y[0] = hinge ? 1 : e->y[0];
-    e->y[1] = hinge ? -1 : e->y[1];
-    e->weights[0] = e->weights[1] = 1;
-}
-
+/* Classes, one of ten problems with a minority of a tenth, or the squared loss of a score; a chain
+ * of the columns. */
 static example make(uint64_t number)
 {
-    vxs_random random = { .seed = 11, .stream = number };
     vxs_error err = VXS_ERROR_INIT;
-    uint64_t at = 0;
-    bool hinge = number % 4 != 0;
-    example e = { .n = 4 + vxs_random_below(&random, at++, 40) };
-    e.p = 2 + vxs_random_below(&random, at++, 90);
-    e.x = malloc(e.n * e.p * sizeof(*e.x));
-    e.y = malloc(e.n * sizeof(*e.y));
-    e.weights = malloc(e.n * sizeof(*e.weights));
-    e.covariates = malloc(3 * e.n * sizeof(*e.covariates));
-    fill_columns(&e, &random, &at);
-    fill_targets(&e, hinge, number, &random, &at);
+    example e =
+        random_problem(&(problem_recipe){ .seed = 11,
+                                          .fewest = 2,
+                                          .classes = number % 4 ? &vxs_squared_hinge_loss : NULL,
+                                          .level = number % 10 == 3 ? 2.8 : 0,
+                                          .covariate_counts = { 1, 0, 2, 3 } },
+                       number);
     WORKS(vxs_graph_new(e.p, e.p - 1, &e.graph, &err), err);
     for (size_t k = 0; k + 1 < e.p; k++) {
         e.graph.from[k] = k;
@@ -79,19 +23,6 @@ static example make(uint64_t number)
         e.graph.weight[k] = 0.5 + (double)(k % 3);
     }
     e.graph.count = e.p - 1;
-    WORKS(vxs_dense_new(e.x, e.n, e.p, 1, &e.design, &err), err);
-    vxs_view view = { .standardize = (vxs_standardize)(number / 2 % 3) };
-    WORKS(vxs_view_new(e.design, false, &view, &e.design, &err), err);
-    static const size_t covariate_counts[] = { 1, 0, 2, 3 };
-    e.problem = (vxs_problem){ .design = e.design,
-                               .loss.kind = hinge ? &vxs_squared_hinge_loss : &vxs_squared_loss,
-                               .loss.n = e.n,
-                               .loss.y = e.y,
-                               .loss.u = number / 6 % 3 == 0 ? e.weights : NULL,
-                               .covariates = e.covariates,
-                               .covariate_count = covariate_counts[number / 18 % 4],
-                               .quadratic = { &vxs_ridge, number / 72 % 3 == 0 ? 0.5 : 0, NULL },
-                               .nonnegative = number / 216 % 4 == 0 };
     return e;
 }
 
@@ -99,16 +30,6 @@ static example make(uint64_t number)
 static void smooth(example *e)
 {
     e->problem.quadratic = (vxs_quadratic){ &vxs_laplacian, 0.7, &e->graph };
-}
-
-static void release(example *e)
-{
-    vxs_design_free(e->design);
-    vxs_graph_release(&e->graph);
-    free(e->x);
-    free(e->y);
-    free(e->weights);
-    free(e->covariates);
 }
 
 /* ---- All ways -------------------------------------------------------------------------------- */
@@ -214,7 +135,7 @@ Test(squared_hinge, all_ways_agree_and_certificates_hold)
         for (size_t at = 0; at < WAYS; at++)
             if (can(&e, at))
                 solve_one_way(&e, number, at, primals);
-        release(&e);
+        release_problem(&e);
     }
 }
 
@@ -276,7 +197,7 @@ Test(squared_hinge, the_dome_contains_the_optimum_of_any_lambda)
         }
         vxs_solver_free(exact);
         vxs_solver_free(rough);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(5 * rejected > bounds, "%zu of %zu columns rejected", rejected, bounds);
 }
@@ -317,7 +238,7 @@ Test(squared_hinge, the_dome_allows_for_covariates_that_are_not_at_their_best)
         }
         vxs_solver_free(exact);
         vxs_solver_free(other);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(rejected > 1000 && moved > 500, "%zu rejected, %zu moved", rejected, moved);
 }
@@ -402,7 +323,7 @@ Test(squared_hinge, ridge_and_laplacian_have_the_domes_of_stacked_rows)
         }
         vxs_solver_free(own);
         vxs_solver_free(stacked);
-        release(&e);
+        release_problem(&e);
         vxs_design_free(s.design);
         free(s.x);
         free(s.y);
@@ -451,7 +372,7 @@ Test(squared_hinge, dpp_keeps_what_is_needed_after_rough_solutions)
         }
         vxs_solver_free(exact);
         vxs_solver_free(rough);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(10 * outside > kept, "%zu outside, %zu kept", outside, kept);
 }
@@ -495,7 +416,7 @@ Test(squared_hinge, balls_contain_the_optimum)
         }
         vxs_solver_free(exact);
         vxs_solver_free(rough);
-        release(&e);
+        release_problem(&e);
     }
     cr_assert(2 * smaller > count, "%zu of %zu balls are smaller", smaller, count);
 }
@@ -519,7 +440,7 @@ Test(squared_hinge, the_dome_makes_no_scan)
             vxs_solution_release(&s);
         }
         vxs_solver_free(solver);
-        release(&e);
+        release_problem(&e);
     }
 }
 
@@ -534,7 +455,7 @@ Test(squared_hinge, the_dome_is_refused_for_other_losses)
     REFUSES(vxs_solver_fit(solver, vxs_solver_lambda_max(solver) / 2, &s, &err), err, VXS_MISUSE,
             "--screen vi is for the squared loss and the squared hinge, not for --loss logistic");
     vxs_solver_free(solver);
-    release(&e);
+    release_problem(&e);
 }
 
 static example shared;
@@ -561,5 +482,5 @@ Test(squared_hinge, runs_out_of_memory_cleanly)
     shared = make(1);
     WORKS(vxs_design_measure(shared.design, &err), err);
     cr_assert(fail_each_request(begin_and_fit) > 30);
-    release(&shared);
+    release_problem(&shared);
 }
