@@ -15,30 +15,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
+from checks import check, data, failed, run, scratch
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "examples")
-build, data, scratch = map(os.path.abspath, sys.argv[1:4])
 TOL = 1e-9     # what voxsift is asked for: its gap, as a share of the loss of the empty model
 NEAR = 1e-5    # relative difference from a peer that converged
 TIGHT = 1e-10  # relative difference from which on the weights are compared as well
 RATIOS = [0.5, 0.1, 0.02]
-bad = 0
 cohorts = {}
-
-
-def check(what, condition, details=""):
-    """Count and print what does not hold."""
-    global bad
-    if not condition:
-        bad += 1
-        print("FAIL", what, details, flush=True)
-    return condition
-
-
-def run(*words):
-    """Run voxsift; anything but exit 0 is a failure."""
-    p = subprocess.run([os.path.join(build, "voxsift"), *words], capture_output=True, text=True)
-    return check(" ".join(words), p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
 
 
 class Cohort:
@@ -224,5 +209,5 @@ for k, case in enumerate(fitted):
     check(case.name + ": no peer converged", any(near))
 os.chdir(scratch)
 shutil.rmtree(folder)
-print(f"{len(fitted)} problems, {bad} failures")
-sys.exit(bad > 0 or not fitted)
+print(f"{len(fitted)} problems, {len(failed)} failures")
+sys.exit(len(failed) > 0 or not fitted)

@@ -15,24 +15,10 @@ import warnings
 
 import numpy as np
 
-build, data, scratch = map(os.path.abspath, sys.argv[1:4])
+from checks import check, data, failed, run, scratch
+
 TOL, NEAR, SCALE = 1e-9, 1e-6, 1e4
-bad, compared = 0, 0
-
-
-def check(what, condition, details=""):
-    """Count and print what does not hold."""
-    global bad
-    if not condition:
-        bad += 1
-        print("FAIL", what, details, flush=True)
-    return condition
-
-
-def run(*words):
-    """Run voxsift; anything but exit 0 is a failure."""
-    p = subprocess.run([os.path.join(build, "voxsift"), *words], capture_output=True, text=True)
-    return check(" ".join(words), p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+compared = 0
 
 
 def write_svmlight(path, x, y):
@@ -181,5 +167,5 @@ for cohort, source in sources.items():
                     fit.compare(program, getattr(fit, program)())
 os.chdir(scratch)
 shutil.rmtree(folder)
-print(f"{compared} comparisons, {bad} failures")
-sys.exit(bad > 0)
+print(f"{compared} comparisons, {len(failed)} failures")
+sys.exit(len(failed) > 0)
