@@ -8,7 +8,6 @@
 vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {
-    static const vxs_method by_saif = { .name = "covariates alone", .kind = &vxs_lasso_kind };
     const vxs_method_settings settings = { .tol = 1e-9 };
     float *nothing = vxs_alloc(loss->n, sizeof(*nothing), err);
     vxs_design *design = NULL;
@@ -19,7 +18,8 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
         .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
     };
     if (!status)
-        status = vxs_solver_new(NULL, &by_saif, &problem, &settings, &solver, err);
+        status = vxs_solver_new(NULL, vxs_method_solved_by(&vxs_lasso_kind), &problem, &settings,
+                                &solver, err);
     if (!status)
         status = vxs_solver_fit(solver, 1, &fit, err);
     for (size_t k = 0; k < count && !status; k++)

@@ -88,6 +88,14 @@ const vxs_method vxs_methods[] = {
     [VXS_METHODS] = { .name = NULL },
 };
 
+const vxs_method *vxs_method_solved_by(const vxs_solver_kind *kind)
+{
+    const vxs_method *method = vxs_methods;
+    while (method->name && method->kind != kind)
+        method++;
+    return method;
+}
+
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss)
 {
     const vxs_accepts *r = method->kind->accepts(NULL);
