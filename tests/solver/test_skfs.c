@@ -22,7 +22,7 @@ static void make_graph(example *e, uint64_t number)
     vxs_error err = VXS_ERROR_INIT;
     const size_t shape[3] = { 4, 5, 9 };
     size_t voxels[180];
-    for (size_t k = 0; k < e->p; k++)
+    for (size_t k = 0; k < e->p && k < 150; k++)
         voxels[k] = k + k / 7; /* of 180 cells */
     static const int connectivity[] = { 6, 18, 26 };
     if (number % 3 == 0)
@@ -179,6 +179,36 @@ Test(skfs, certificates)
 {
     for (uint64_t number = 0; number < 1500; number++)
         follow(number);
+}
+
+/* A grid whose band is wider than a block of its factor, with more voxels than samples: the checker
+ * confirms each gap. */
+Test(skfs, wide_bands)
+{
+    enum { SIDE = 12, VOXELS = SIDE * SIDE * SIDE };
+    const size_t shape[3] = { SIDE, SIDE, SIDE };
+    vxs_error err = VXS_ERROR_INIT;
+    size_t *voxels = malloc(VOXELS * sizeof(*voxels)), most_nonzero = 0;
+    for (size_t k = 0; k < VOXELS; k++)
+        voxels[k] = k;
+    example e = make(9, 40, VOXELS); /* S = 30, no edges */
+    vxs_graph_release(&e.graph);
+    WORKS(vxs_graph_neighbors(shape, voxels, VOXELS, 6, &e.graph, &err), err);
+    vxs_solver *solver = begin(&e, 1e-7);
+    double most = vxs_solver_lambda_max(solver);
+    for (double ratio = 0.8; ratio > 0.04; ratio *= 0.8) {
+        vxs_solution s;
+        vxs_certificate c;
+        WORKS(vxs_solver_fit(solver, most * ratio, &s, &err), err);
+        WORKS(vxs_check_solution(&e.problem, &s, &c, &err), err);
+        cr_assert(s.certificate.converged && c.converged, "at %g: checker's gap %g", ratio, c.gap);
+        most_nonzero = s.count > most_nonzero ? s.count : most_nonzero;
+        vxs_solution_release(&s);
+    }
+    cr_assert(most_nonzero > 700, "%zu weights", most_nonzero);
+    vxs_solver_free(solver);
+    free(voxels);
+    release(&e);
 }
 
 Test(skfs, lies_are_found)

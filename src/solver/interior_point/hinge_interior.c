@@ -4,8 +4,9 @@
  * Dual      0 <= alpha <= u, s = rho - Z'alpha + 2 S La >= 0
  * Optimal   a s = 0, r alpha = 0, xi (u - alpha) = 0
  * Step      Newton: (B + Z'DZ) da = right, B = 2 S L + diag(s / a), D diagonal. Fewer voxels than
- *           samples: a k x k system; else the band Cholesky factor of B and an n x n Schur
- *           complement. Mehrotra's predictor-corrector
+ *           samples: a k x k system; else the band Cholesky factor of B and a Schur complement of
+ *           the samples near the margin, which precondition conjugate gradients. Mehrotra's
+ *           predictor-corrector
  * Stops     the gap of the scaled dual iterate is at most the target; PATIENCE iterations
  * Cost      an iteration: min(n, k)^2 max(n, k), and k width^2 for the band
  * Threads   those of BLAS
@@ -19,14 +20,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ITERATIONS  200   /* iterations */
-#define MAX_REFINEMENTS 4     /* steps of iterative refinement */
-#define INTERIOR        0.05  /* distance of the initial point from the boundary, values about 1 */
-#define SHORTEN         0.995 /* of the step to the boundary */
-#define PATIENCE        8     /* iterations without a smaller gap */
-#define RIDGE           1e-14
-#define TINY            1e-300
-#define MIN_STEP        1e-10 /* shorter steps end the iterations */
+#define MAX_ITERATIONS 200   /* iterations */
+#define MAX_CONJUGATE  20    /* conjugate gradients of a Newton step */
+#define ROUGHEST       1e-5  /* residual of a Newton step over its right-hand side, at most */
+#define FINEST         1e-10 /* and at least; between them */
+#define RESIDUAL_SHARE 0.02  /* of the target */
+#define NEGLIGIBLE     1e-3  /* samples left to conjugate gradients: D relative to the largest */
+#define INTERIOR       0.05  /* distance of the initial point from the boundary, values about 1 */
+#define SHORTEN        0.995 /* of the step to the boundary */
+#define PATIENCE       8     /* iterations without a smaller gap */
+#define BLOCK          64    /* rows of the band's factor applied at once */
+#define RIDGE          1e-14
+#define TINY           1e-300
+#define MIN_STEP       1e-10 /* shorter steps end the iterations */
 
 typedef struct {
     vxs_hinge_interior *p;
@@ -39,15 +45,19 @@ typedef struct {
     double *to_r, *to_xi;                              /* n */
     double *d, *g;                                     /* n */
     double *right, *along, *diagonal;                  /* k */
+    double *residual, *solved, *conjugate;             /* k: of conjugate gradients */
     double *small;                                     /* n: right-hand side of the n x n system */
     double *memory;                                    /* all of these */
 
-    double *scaled; /* n x k: D^(1/2) Z, or B^(-1/2) Z' */
-    double *system; /* k x k or n x n */
-    double *band;   /* (width + 1) x k: band Cholesky factor of B */
-    size_t width;
-    double ridge; /* ridge on the diagonal of B */
-    bool dense;   /* k x k */
+    double *scaled; /* n x k: D^(1/2) Z; or `rows` x k: B^(-1/2) Z' */
+    double *system; /* k x k, or `rows` x `rows` */
+    size_t *row;    /* samples of the Schur complement */
+    size_t rows;
+    double *band; /* (width + 1) x k: band Cholesky factor of B */
+    size_t width, block;
+    double *corner; /* block x block */
+    double ridge;   /* ridge on the diagonal of B */
+    bool dense;     /* k x k */
 } iterate;
 
 /* ---- The Laplacian --------------------------------------------------------------------------- */
@@ -86,6 +96,8 @@ static void release(iterate *t)
     free(t->scaled);
     free(t->system);
     free(t->band);
+    free(t->corner);
+    free(t->row);
 }
 
 static size_t band_width(const vxs_hinge_interior *p)
@@ -101,9 +113,11 @@ static vxs_status allocate(iterate *t, vxs_error *err)
     size_t n = t->n, k = t->k;
     t->dense = k <= n;
     t->width = t->dense ? 0 : band_width(t->p);
+    t->block = t->width < BLOCK ? t->width : BLOCK;
     size_t m = t->dense ? k : n;
-    double **const of_k[] = { &t->a,    &t->s,     &t->da,    &t->ds,      &t->dual_residual,
-                              &t->to_a, &t->right, &t->along, &t->diagonal };
+    double **const of_k[] = { &t->a,      &t->s,        &t->da,    &t->ds,       &t->dual_residual,
+                              &t->to_a,   &t->right,    &t->along, &t->diagonal, &t->residual,
+                              &t->solved, &t->conjugate };
     double **const of_n[] = { &t->r,      &t->xi,   &t->alpha, &t->beta, &t->dr, &t->dxi,
                               &t->dalpha, &t->to_r, &t->to_xi, &t->d,    &t->g,  &t->small };
     size_t ks = sizeof(of_k) / sizeof(of_k[0]), ns = sizeof(of_n) / sizeof(of_n[0]);
@@ -111,7 +125,9 @@ static vxs_status allocate(iterate *t, vxs_error *err)
     t->scaled = vxs_alloc(n, k * sizeof(double), err);
     t->system = vxs_alloc(m, m * sizeof(double), err);
     t->band = vxs_alloc(t->width + 1, k * sizeof(double), err);
-    if (!t->memory || !t->scaled || !t->system || !t->band)
+    t->corner = vxs_alloc(t->block, t->block * sizeof(*t->corner), err);
+    t->row = vxs_alloc(n, sizeof(*t->row), err);
+    if (!t->memory || !t->scaled || !t->system || !t->band || !t->corner || !t->row)
         return VXS_FAILED;
     double *next = t->memory;
     for (size_t j = 0; j < ks; j++, next += k)
@@ -224,25 +240,62 @@ static bool factor_dense(iterate *t)
     return vxs_cholesky(t->system, t->k);
 }
 
-/* scaled = B^(-1/2) Z', row-major. */
+/* Subtracts what the columns before `first` contribute to `count` columns of `scaled`. As a matrix
+ * with `width` rows the band's entry (i, j) stands at i + j width. The last columns before the
+ * block reach all of its rows; the others only some, and are copied with zeros below these. */
+static void subtract_previous(iterate *t, size_t first, size_t count)
+{
+    size_t n = t->rows, width = t->width, stride = width + 1;
+    size_t from = first > width ? first - width : 0;
+    size_t full = first + count - 1 > width ? first + count - 1 - width : 0;
+    double *to = t->scaled + first * n;
+    for (size_t j = from; j < full; j++)
+        for (size_t i = 0; i < count; i++)
+            t->corner[(j - from) * count + i] =
+                first + i - j <= width ? t->band[j * stride + first + i - j] : 0;
+    if (full > from)
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)count, (int)(full - from),
+                    -1, t->scaled + from * n, (int)n, t->corner, (int)count, 1, to, (int)n);
+    if (first > full)
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)count,
+                    (int)(first - full), -1, t->scaled + full * n, (int)n,
+                    t->band + full * width + first, (int)width, 1, to, (int)n);
+}
+
+/* scaled = B^(-1/2) Z', row-major, in blocks of rows. */
 static void apply_band(iterate *t)
 {
-    size_t n = t->n, stride = t->width + 1;
-    for (size_t i = 0; i < t->k; i++) {
-        double *row = t->scaled + i * n;
-        size_t first = i > t->width ? i - t->width : 0;
-        memcpy(row, t->p->z + i * n, n * sizeof(*row));
-        if (i > first) /* row i of the factor lies along a diagonal of the band */
-            cblas_dgemv(CblasColMajor, CblasNoTrans, (int)n, (int)(i - first), -1,
-                        t->scaled + first * n, (int)n, t->band + first * stride + (i - first),
-                        (int)t->width, 1, row, 1);
-        cblas_dscal((int)n, 1 / t->band[i * stride], row, 1);
+    size_t n = t->rows, stride = t->width + 1;
+    for (size_t i = 0; i < t->k; i++)
+        for (size_t m = 0; m < n; m++)
+            t->scaled[i * n + m] = t->p->z[i * t->n + t->row[m]];
+    for (size_t i = 0; i < t->k && t->width == 0; i++)
+        cblas_dscal((int)n, 1 / t->band[i], t->scaled + i * n, 1);
+    for (size_t first = 0; first < t->k && t->width > 0; first += t->block) {
+        size_t count = t->k - first < t->block ? t->k - first : t->block;
+        subtract_previous(t, first, count);
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n,
+                    (int)count, 1, t->band + first * stride, (int)t->width, t->scaled + first * n,
+                    (int)n);
     }
+}
+
+/* Samples far from the margin have a small D: conjugate gradients take care of them. */
+static void choose_rows(iterate *t)
+{
+    double most = 0;
+    t->rows = 0;
+    for (size_t m = 0; m < t->n; m++)
+        most = fmax(most, t->d[m]);
+    for (size_t m = 0; m < t->n; m++)
+        if (t->d[m] > NEGLIGIBLE * most)
+            t->row[t->rows++] = m;
 }
 
 static bool factor_by_band(iterate *t)
 {
-    int info = 0, k = (int)t->k, n = (int)t->n, width = (int)t->width, stride = width + 1;
+    choose_rows(t);
+    int info = 0, k = (int)t->k, n = (int)t->rows, width = (int)t->width, stride = width + 1;
     memset(t->band, 0, t->k * (size_t)stride * sizeof(*t->band));
     add_b(t, t->band, (size_t)stride, true);
     dpbtrf_("L", &k, &width, t->band, &stride, &info);
@@ -250,15 +303,15 @@ static bool factor_by_band(iterate *t)
         return false;
     apply_band(t);
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, t->scaled, n, 0, t->system, n);
-    for (size_t m = 0; m < t->n; m++)
-        t->system[m * t->n + m] += 1 / t->d[m];
-    return vxs_cholesky(t->system, t->n);
+    for (size_t m = 0; m < t->rows; m++)
+        t->system[m * t->rows + m] += 1 / t->d[t->row[m]];
+    return vxs_cholesky(t->system, t->rows);
 }
 
-/* x = (B + Z'DZ)^-1 x, up to rounding. */
+/* x = (B + Z'DZ)^-1 x over the chosen samples, up to rounding. */
 static void apply_inverse(const iterate *t, double *x)
 {
-    int k = (int)t->k, n = (int)t->n, width = (int)t->width;
+    int k = (int)t->k, n = (int)t->rows, width = (int)t->width;
     if (t->dense) {
         vxs_cholesky_solve(t->system, t->k, x, 1);
         return;
@@ -266,43 +319,61 @@ static void apply_inverse(const iterate *t, double *x)
     cblas_dtbsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, k, width, t->band, width + 1,
                 x, 1);
     cblas_dgemv(CblasColMajor, CblasNoTrans, n, k, 1, t->scaled, n, x, 1, 0, t->small, 1);
-    vxs_cholesky_solve(t->system, t->n, t->small, 1);
+    vxs_cholesky_solve(t->system, t->rows, t->small, 1);
     cblas_dgemv(CblasColMajor, CblasTrans, n, k, -1, t->scaled, n, t->small, 1, 1, x, 1);
     cblas_dtbsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, k, width, t->band, width + 1,
                 x, 1);
 }
 
-/* along = right - (B + Z'DZ) da; returns its norm, scaled by the diagonal. */
-static double find_residual(iterate *t)
+/* to = (B + Z'DZ) x over all samples */
+static void apply_system(iterate *t, const double *x, double *to)
 {
-    double square = 0;
-    memset(t->along, 0, t->k * sizeof(*t->along));
-    vxs_hinge_interior_add_laplacian(t->p, t->da, t->along);
-    multiply_z(t->p, 1, t->da, t->small);
+    memset(to, 0, t->k * sizeof(*to));
+    vxs_hinge_interior_add_laplacian(t->p, x, to);
+    multiply_z(t->p, 1, x, t->small);
     for (size_t m = 0; m < t->n; m++)
         t->small[m] *= t->d[m];
-    multiply_z_transposed(t->p, 1, t->small, t->along);
-    for (size_t i = 0; i < t->k; i++) {
-        double b = t->s[i] / t->a[i];
-        t->along[i] = t->right[i] - t->along[i] - b * t->da[i];
-        square += t->along[i] * t->along[i] / t->diagonal[i];
-    }
-    return sqrt(square);
+    multiply_z_transposed(t->p, 1, t->small, to);
+    for (size_t i = 0; i < t->k; i++)
+        to[i] += t->s[i] / t->a[i] * x[i];
 }
 
-/* Solves for da with iterative refinement: near the solution D and B span many orders of
- * magnitude. */
+/* Squared norm of the residual, scaled by the diagonal. */
+static double scaled_square(const iterate *t)
+{
+    double square = 0;
+    for (size_t i = 0; i < t->k; i++)
+        square += t->residual[i] * t->residual[i] / t->diagonal[i];
+    return square;
+}
+
+/* Solves for da by conjugate gradients, preconditioned by the factor: near the solution D and B
+ * span many orders of magnitude, and the factor knows only some of the samples. */
 static void solve_system(iterate *t)
 {
-    double previous = INFINITY;
-    memset(t->da, 0, t->k * sizeof(*t->da));
-    for (int iteration = 0; iteration < MAX_REFINEMENTS; iteration++) {
-        double now = find_residual(t);
-        if (!(now < 0.5 * previous) || now == 0)
+    size_t k = t->k, bytes = k * sizeof(*t->da);
+    double product = 0, previous;
+    memset(t->da, 0, bytes);
+    memcpy(t->residual, t->right, bytes);
+    double accuracy = fmax(fmin(RESIDUAL_SHARE * t->p->target, ROUGHEST), FINEST);
+    double limit = accuracy * accuracy * scaled_square(t), square = INFINITY;
+    for (int iteration = 0; iteration < MAX_CONJUGATE && square > limit; iteration++) {
+        previous = product;
+        memcpy(t->solved, t->residual, bytes);
+        apply_inverse(t, t->solved);
+        product = cblas_ddot((int)k, t->residual, 1, t->solved, 1);
+        if (!(product > 0))
             return;
-        apply_inverse(t, t->along);
-        cblas_daxpy((int)t->k, 1, t->along, 1, t->da, 1);
-        previous = now;
+        for (size_t i = 0; i < k; i++)
+            t->conjugate[i] =
+                t->solved[i] + (iteration > 0 ? product / previous * t->conjugate[i] : 0);
+        apply_system(t, t->conjugate, t->along);
+        double curvature = cblas_ddot((int)k, t->conjugate, 1, t->along, 1);
+        if (!(curvature > 0))
+            return;
+        cblas_daxpy((int)k, product / curvature, t->conjugate, 1, t->da, 1);
+        cblas_daxpy((int)k, -product / curvature, t->along, 1, t->residual, 1);
+        square = scaled_square(t);
     }
 }
 
