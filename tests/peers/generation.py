@@ -84,7 +84,7 @@ for seed in range(48):
     open("people.tsv", "w").write("participant_id\tdx\tweight\tage\n" + "".join(
         f"s{k:03}\t{'yes' if v > 0 else 'no'}\t{w!r}\t{a!r}\n" for k, (v, w, a) in enumerate(zip(y, map(float, weight), map(float, age)))))
     run("cohort", "--npy", "x.npy", "--rows", "people.tsv", "-o", "c", "--force")
-    words = ["--target", "dx", "--standardize", "none", "--C", repr(cost)]
+    words = ["--target", "dx", "--standardize", "none", "--class-weights", "none", "--C", repr(cost)]
     Z, groups = X.astype(float), np.arange(p)
     if grouped:  # overlapping ones
         members = [np.sort(rng.choice(p, int(rng.integers(1, 5)), replace=False)) for _ in range(int(rng.integers(3, 9)))]

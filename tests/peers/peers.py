@@ -59,6 +59,7 @@ class Case:
                  "--lambda-ratio", str(ratio), "--ridge", str(ridge), "-o", "model-" + self.name, "-q"]
         words += ["--no-intercept"] * (not intercept) + ["--nonnegative"] * nonnegative
         words += ["--confounds", confounds] if confounds else []
+        words += ["--class-weights", "none"] if loss == "logistic" else []
         self.fitted = run("fit", *words)
         if self.fitted:
             run("check-model", "model-" + self.name, cohort)
