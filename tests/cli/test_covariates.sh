@@ -30,7 +30,7 @@ same "four sites" "$code" 0
 holds "few groups" "the 95 % intervals are of draws of 4 folds, and with fewer than 10 they are too narrow" "$work/err"
 holds "in cv.json" '"few_groups": true' x/cv.json
 works "a page" voxsift report x -q -o x.html
-holds "has them" "The intervals are of bootstrap draws of 4 groups of subjects" x.html
+holds "has them" "because the bootstrap draws from only 4 groups of subjects" x.html
 rm -rf ./*
 nothing_left "covariates"
 
