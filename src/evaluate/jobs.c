@@ -303,6 +303,7 @@ static vxs_status run_job(runner *r, vxs_error *err)
  * once: their whole scans wait for each other. */
 
 #define SOLVERS 8              /* at a time, whatever the number of threads */
+#define STATE   512            /* bytes a feature that a solver on a graph keeps, about */
 double vxs_jobs_cached = 64e6; /* bytes; tests make it 0 */
 
 typedef struct {
@@ -348,11 +349,21 @@ static void *work_with_others(void *data)
     return NULL;
 }
 
+/* Solvers on a graph keep at most about as much as the features take, unless threads would wait. */
+static size_t solvers_at_once(const queue *q, int threads)
+{
+    size_t room = q->task.cohort->n * sizeof(float) / STATE, most = SOLVERS;
+    if (q->task.graph.count > 0 && room < most)
+        most = room > (size_t)threads ? room : (size_t)threads;
+    most = most < SOLVERS ? most : SOLVERS;
+    return q->count < most ? q->count : most;
+}
+
 /* A solver whose thread cannot be made ends before it began; without any the caller does the work.
  */
 static vxs_status run_together(queue *q, int threads)
 {
-    size_t solvers = q->count < SOLVERS ? q->count : SOLVERS, made = 0;
+    size_t solvers = solvers_at_once(q, threads), made = 0;
     pthread_t thread[SOLVERS];
     vxs_design *base = NULL;
     vxs_status status = vxs_cohort_design(q->task.cohort, threads, &base, q->err);
