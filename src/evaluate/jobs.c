@@ -353,7 +353,7 @@ static void *work_with_others(void *data)
 static size_t solvers_at_once(const queue *q, int threads)
 {
     size_t room = q->task.cohort->n * sizeof(float) / STATE, most = SOLVERS;
-    if (q->task.graph.count > 0 && room < most)
+    if (q->task.graph.count > 0)
         most = room > (size_t)threads ? room : (size_t)threads;
     most = most < SOLVERS ? most : SOLVERS;
     return q->count < most ? q->count : most;

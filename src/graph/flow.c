@@ -320,6 +320,7 @@ static double push_excess(vxs_flow *f, size_t count, int8_t mark)
 
 /* ---- Margins --------------------------------------------------------------------------------- */
 
+/* The last one of the node: build_arcs adds those to the reference node after all edges. */
 static vxs_arc *reference_arc(const vxs_flow *f, uint32_t k)
 {
     return &f->arcs[f->starts[k + 1] - 1];

@@ -39,7 +39,6 @@ struct vxs_flow {
     uint32_t *order;     /* nodes in breadth-first order */
     double *region_mean, *region_size; /* per region: mean value and number of nodes */
     uint32_t *upper_label;  /* per region: label of the region split off its source side, or 0 */
-    uint32_t lower_label;   /* of what is split off the other side of the reference node's */
     double *node_mean;      /* per node: mean of its final region */
     double tolerance;       /* smaller excess is rounding error */
     uint64_t maximizations; /* number of maximum flows */

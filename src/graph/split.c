@@ -39,16 +39,16 @@ static void find_region_means(vxs_flow *f, const double *value, size_t regions, 
 }
 
 /* Labels the parts that split off regions, unless nothing is left of those. */
-static size_t label_regions(vxs_flow *f, size_t regions, size_t count)
+static size_t label_regions(vxs_flow *f, size_t regions, size_t count, uint32_t *lower_label)
 {
     size_t first = regions;
-    f->lower_label = 0;
+    *lower_label = 0;
     for (size_t i = 0; i < count; i++)
         f->region_size[f->node[f->active[i]].region] -= f->side[f->active[i]] != 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t region = f->node[f->active[i]].region;
         bool upper = f->side[f->active[i]] > 0, lower = f->side[f->active[i]] < 0;
-        uint32_t *label = upper ? &f->upper_label[region] : &f->lower_label;
+        uint32_t *label = upper ? &f->upper_label[region] : lower_label;
         if ((upper || lower) && *label == 0 && f->region_size[region] > 0)
             *label = (uint32_t)regions++;
     }
@@ -61,14 +61,15 @@ size_t vxs_flow_split(vxs_flow *f, const double *value, size_t regions, size_t *
                       double *violation)
 {
     size_t remaining = 0;
+    uint32_t lower_label; /* of what splits off the region of the reference node downwards */
     find_region_means(f, value, regions, *count);
     *violation = vxs_flow_maximize(f, *count);
-    regions = label_regions(f, regions, *count);
+    regions = label_regions(f, regions, *count, &lower_label);
     for (size_t i = 0; i < *count; i++) {
         uint32_t k = f->active[i], region = f->node[k].region, upper = f->upper_label[region];
         f->node_mean[k] = f->region_mean[region];
         if (f->side[k] < 0)
-            f->node[k].region = f->lower_label;
+            f->node[k].region = lower_label;
         if (upper == 0)
             continue;
         f->active[remaining++] = k;
