@@ -51,11 +51,13 @@ void vxs_stability_release(vxs_stability *r)
     *r = (vxs_stability){ .halves = 0 };
 }
 
-/* C(pi) of Shah and Samworth for B pairs; INFINITY where they give no bound. */
+/* C(pi) of Shah and Samworth for B pairs; INFINITY where they give no bound: their thresholds begin
+ * at 1/2 + 1/B, which one above 1/2 + 1/(2B) amounts to, as frequencies are multiples of 1/(2B).
+ * Below, the formula becomes negative. */
 static double unimodal_factor(double threshold, double pairs, double theta)
 {
     double least = fmin(0.5 + theta * theta, 0.5 + 1 / (2 * pairs) + 0.75 * theta * theta);
-    if (!(threshold > least) || theta > 1 / sqrt(3))
+    if (!(threshold > fmax(least, 0.5 + 1 / (2 * pairs))) || theta > 1 / sqrt(3))
         return INFINITY;
     return threshold <= 0.75 ? 1 / (2 * (2 * threshold - 1 - 1 / (2 * pairs)))
                              : 4 * (1 - threshold + 1 / (2 * pairs)) / (1 + 1 / pairs);

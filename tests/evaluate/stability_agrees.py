@@ -31,7 +31,8 @@ def bound(tau, B, q, p):
     """Shah and Samworth (2013), theorem 2; Meinshausen and Buehlmann (2010), theorem 1."""
     theta = q / p
     plain = q**2 / ((2 * tau - 1) * p)
-    if theta > 3**-0.5 or tau <= min(0.5 + theta**2, 0.5 + 1 / (2 * B) + 0.75 * theta**2):
+    least = min(0.5 + theta**2, 0.5 + 1 / (2 * B) + 0.75 * theta**2)
+    if theta > 3**-0.5 or tau <= least or np.ceil(2 * B * tau) < B + 2:  # thresholds of the theorem: 1/2 + 1/B, and so on
         return plain
     c = 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) if tau <= 0.75 else 4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
     return min(plain, c * q**2 / p)
@@ -78,7 +79,12 @@ check("groups stay together", all((np.array(sides[f"pair_{k}"])[::2] == np.array
 for tau in (0.55, 0.6, 0.75, 0.76, 0.9, 1):
     for B in (2, 20, 100):
         said = stability("c", "--target", "score", "--pairs", str(min(B, 4)), "--nlambda", "4", "--select-features", "9", "--threshold", str(tau))
+        check("a bound on a number is not negative", said["error_bound"] > 0, said)
         check(f"bound at {tau}", near(said["error_bound"], bound(tau, min(B, 4), 9, P)), (said["error_bound"], bound(tau, min(B, 4), 9, P)))
+for tau, B in ((0.6, 2), (0.55, 3), (0.55, 4)):
+    said = stability("c", "--target", "score", "--pairs", str(B), "--nlambda", "4", "--threshold", str(tau))
+    q = said["features_a_half"]
+    check("few pairs do not let halves select more", bound(tau, B, q, P) <= 1 < bound(tau, B, q + 1, P), said)
 for wrong in (0.1, 1, 5):
     said = stability("c", "--target", "score", "--pairs", "10", "--nlambda", "4", "--wrong", str(wrong))
     q = said["features_a_half"]
