@@ -248,21 +248,33 @@ static void fold_cell(vxs_tsv_writer *w, const vxs_folds *f, size_t fold)
         vxs_tsv_real(w, (double)(fold + 1));
 }
 
-static void prediction_header(const vxs_task *t, vxs_tsv_writer *w)
+static void score_headers(const vxs_task *t, const char *prefix, vxs_tsv_writer *w)
 {
+    char name[256];
+    for (size_t o = 0; o < vxs_task_outputs(t); o++) {
+        snprintf(name, sizeof(name), "%s_%s", prefix, t->classes[t->class_count == 2 ? 1 : o]);
+        vxs_tsv_text(w, name);
+    }
+}
+
+static void prediction_header(const vxs_cv *cv, vxs_tsv_writer *w)
+{
+    const vxs_task *t = cv->task;
     static const char *const common[] = { "repeat", "fold", "truth", "predicted" };
     char name[256];
     vxs_tsv_text(w, vxs_cohort_id_header(t->cohort));
     for (size_t k = 0; k < 4; k++)
         vxs_tsv_text(w, common[k]);
-    for (size_t o = 0; o < vxs_task_outputs(t) && t->class_count > 0; o++) {
-        snprintf(name, sizeof(name), "score_%s", t->classes[t->class_count == 2 ? 1 : o]);
-        vxs_tsv_text(w, name);
-    }
+    if (t->class_count > 0)
+        score_headers(t, "score", w);
     for (size_t c = 0; c < t->class_count; c++) {
         snprintf(name, sizeof(name), "p_%s", t->classes[c]);
         vxs_tsv_text(w, name);
     }
+    if (cv->aligned[0] && t->class_count > 0)
+        score_headers(t, "aligned", w);
+    else if (cv->aligned[0])
+        vxs_tsv_text(w, "aligned");
     vxs_tsv_end_row(w);
 }
 
@@ -272,7 +284,7 @@ static void write_predictions(const vxs_cv *cv, FILE *stream)
     size_t outputs = vxs_task_outputs(t);
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
-    prediction_header(t, &w);
+    prediction_header(cv, &w);
     for (size_t r = 0; r < cv->folds.repeats; r++) {
         const double *probabilities =
             cv->probabilities ? cv->probabilities + r * t->class_count * t->n : NULL;
@@ -295,6 +307,8 @@ static void write_predictions(const vxs_cv *cv, FILE *stream)
                 vxs_tsv_real(&w, p.scores[o * t->n + i]);
             for (size_t c = 0; c < t->class_count; c++)
                 vxs_tsv_real(&w, vxs_predicted_probability(&p, i, c));
+            for (size_t o = 0; o < outputs && cv->aligned[0]; o++)
+                vxs_tsv_real(&w, cv->aligned[0][(r * outputs + o) * t->n + i]);
             vxs_tsv_end_row(&w);
         }
     }

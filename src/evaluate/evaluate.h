@@ -96,8 +96,15 @@ size_t vxs_count_selected(const bool *selected, size_t p);
 VXS_MUST_CHECK vxs_status vxs_prefilter_check(const char *text, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part,
                                         const char *text, size_t output, vxs_error *err);
-/* The p-value of a correlation of n pairs, two-sided. */
+/* student.c: the p-value of a correlation of n pairs, two-sided; that of Student's t, and the
+ * positive t that has this p. */
 double vxs_correlation_p(double r, size_t n);
+double vxs_student_p(double t, double df);
+double vxs_student_quantile(double p, double df);
+/* setting_words.c: a setting in the JSON of results as text to be freed (NULL: no memory), and
+ * whether two agree. */
+char *vxs_setting_words(const vxs_json *value, vxs_error *err);
+bool vxs_same_setting(const vxs_json *a, const vxs_json *b);
 /* cluster_table.c: those of voxels (26 neighbors) whose value is not 0 and at least that, a map an
  * output. */
 VXS_MUST_CHECK vxs_status vxs_write_clusters(const vxs_task *task, const double *map, double least,

@@ -462,6 +462,7 @@ void vxs_folds_write(const vxs_task *t, const vxs_folds *f, FILE *stream)
     vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
     vxs_tsv_text(&w, "repeat");
     vxs_tsv_text(&w, "fold");
+    vxs_tsv_text(&w, "group");
     vxs_tsv_end_row(&w);
     for (size_t r = 0; r < f->repeats; r++)
         for (size_t i = 0; i < f->n; i++) {
@@ -472,6 +473,7 @@ void vxs_folds_write(const vxs_task *t, const vxs_folds *f, FILE *stream)
                 vxs_tsv_text(&w, f->names[fold]);
             else
                 vxs_tsv_real(&w, (double)(fold + 1));
+            vxs_tsv_real(&w, (double)(f->group[i] + 1));
             vxs_tsv_end_row(&w);
         }
 }

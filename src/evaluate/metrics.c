@@ -502,6 +502,17 @@ void vxs_class_scores_json(vxs_json_writer *w, char *const *classes, const vxs_c
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+static bool computes(const vxs_predictions *p, size_t metric)
+{
+    return !p->only || p->only->offset == metric;
+}
+
+static bool computes_hits(const vxs_predictions *p)
+{
+    return computes(p, AT(balanced_accuracy)) || computes(p, AT(accuracy)) ||
+           computes(p, AT(sensitivity)) || computes(p, AT(specificity)) || computes(p, AT(f1));
+}
+
 vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
 {
     *m = (vxs_metrics){ .count = 0 };
@@ -516,13 +527,15 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
     ranked *list = vxs_alloc(p->n, sizeof(*list), err);
     fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
     vxs_status status = list && folds ? VXS_OK : VXS_FAILED;
-    if (!status) {
+    if (!status && computes_hits(p))
         measure_hits(p, folds, m);
+    if (!status && (computes(p, AT(auc)) || computes(p, AT(calibration_slope))))
         measure_area(p, list, m);
+    if (!status && computes(p, AT(brier)))
         measure_brier(p, m);
+    if (!status && computes(p, AT(calibration_slope)))
         measure_calibration(p, m);
-    }
-    if (!status && p->fold && p->class_count > 2)
+    if (!status && p->fold && p->class_count > 2 && computes(p, AT(balanced_accuracy)))
         status = vxs_balance_over_folds(p, &m->balanced_accuracy, err);
     free(list);
     free(folds);

@@ -16,6 +16,8 @@ cv 2 "'--prefilter' does not go with method 'fused'" --prefilter ttest:0.05 --me
 cv 65 "has no column 'sites'; did you mean 'site'?" --group sites
 cv 66 "cannot read 'sites'" --folds-from sites
 refuses 73 "it exists; pass --force" voxsift cv c --target score --folds 2 --inner-folds 0 -o cv
+same "whose folds.tsv has a group each" "$(head -n 1 given.tsv) $(cut -f 1,4 given.tsv | sort -u | wc -l)" "participant_id	repeat	fold	group 61"
+cut -f 1-3 given.tsv > three.tsv && mv three.tsv given.tsv
 sed '5d' given.tsv > short.tsv
 cv 65 "'short.tsv' has no fold for 'sub-03' in repeat 1" --folds-from short.tsv
 { cat given.tsv; sed -n 5p given.tsv | sed 's/[0-9]*$/9/'; } > twice.tsv

@@ -355,6 +355,7 @@ for k in range(30):
     said, p, folds = cv("noise", "--folds", "60", "--inner-folds", "0", "--lambda-ratio", "0.9", "--bootstraps", "100")
     areas.append(said["outer"]["auc"]["pooled"])
     raw.append(auc(noise == "y", np.array(p["score_y"], float)))
+    check("aligned scores are those that are compared", near(auc(noise == "y", np.array(p["aligned_y"], float)), areas[-1]), areas[-1])
 check("noise is at chance", abs(np.mean(areas) - 0.5) < 0.06 and np.mean(raw) < 0.4, (np.mean(areas), np.std(areas), np.mean(raw)))
 
 # ---- The prefilter is learned inside --------------------------------------------------------------------

@@ -109,9 +109,10 @@ VXS_MUST_CHECK vxs_status vxs_model_trained_on(const vxs_model *model, const vxs
  * measures of the classes compare subjects within a fold only: offsets differ between the models.
  */
 typedef struct {
-    size_t n, class_count; /* subjects; classes, 0 for scores */
-    const size_t *fold;    /* n: fold of each subject; NULL: one fold */
-    size_t fold_count;     /* fold < fold_count */
+    size_t n, class_count;             /* subjects; classes, 0 for scores */
+    const struct vxs_metric_row *only; /* the one metric that vxs_measure computes; NULL: all */
+    const size_t *fold;                /* n: fold of each subject; NULL: one fold */
+    size_t fold_count;                 /* fold < fold_count */
     const double
         *aligned; /* outputs x n: scores aligned across folds, for comparisons; NULL: the scores */
     const double *truth;          /* n: true score or class number; NAN if unknown */
@@ -132,7 +133,7 @@ typedef struct {
     double balanced_accuracy, accuracy, auc, sensitivity, specificity, f1, brier, calibration_slope;
 } vxs_metrics;
 /* One row a metric, the most informative first; ends with name == NULL. */
-typedef struct {
+typedef struct vxs_metric_row {
     const char *name, *words; /* key in files, and label on pages */
     size_t offset;
     bool of_classes;

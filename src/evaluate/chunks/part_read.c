@@ -89,43 +89,10 @@ static vxs_status read_numbers(vxs_part *part, vxs_error *err)
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
-static bool same_value(const vxs_json *a, const vxs_json *b)
-{
-    if (!a || !b || a->kind != b->kind || a->length != b->length)
-        return false;
-    const vxs_json *left = a->first, *right = b->first;
-    for (; left && right; left = left->next, right = right->next)
-        if (!same_value(left, right))
-            return false;
-    return a->kind == VXS_JSON_TEXT ? strcmp(a->text, b->text) == 0 : a->number == b->number;
-}
-
-/* Text to be freed; NULL: no memory. */
-static char *in_words(const vxs_json *value, vxs_error *err)
-{
-    char number[VXS_REAL_TEXT];
-    if (!value || value->kind == VXS_JSON_NULL || (value->kind == VXS_JSON_ARRAY && !value->first))
-        return vxs_format(err, "not given");
-    if (value->kind == VXS_JSON_TEXT)
-        return vxs_format(err, "%s", value->text);
-    if (value->kind == VXS_JSON_BOOL)
-        return vxs_format(err, "%s", value->number != 0 ? "given" : "not given");
-    if (value->kind != VXS_JSON_ARRAY)
-        return vxs_format(err, "%s", vxs_real_text(value->number, number));
-    char *list = in_words(value->first, err);
-    for (const vxs_json *next = value->first->next; next && list; next = next->next) {
-        char *before = list, *one = in_words(next, err);
-        list = one ? vxs_format(err, "%s, %s", before, one) : NULL;
-        free(one);
-        free(before);
-    }
-    return list;
-}
-
 static vxs_status report_setting(const vxs_part *a, const vxs_part *b, const vxs_json *mine,
                                  const vxs_json *theirs, vxs_error *err)
 {
-    char *one = in_words(mine, err), *other = one ? in_words(theirs, err) : NULL;
+    char *one = vxs_setting_words(mine, err), *other = one ? vxs_setting_words(theirs, err) : NULL;
     if (other)
         (void)vxs_fail(err, VXS_BAD_DATA,
                        "'%s' and '%s' are of different runs: %s is %s in one and %s in the other",
@@ -142,7 +109,7 @@ static vxs_status report_difference(const vxs_part *a, const vxs_part *b, vxs_er
         const vxs_json *theirs = vxs_json_get(b->about, group->key);
         for (const vxs_json *m = group->kind == VXS_JSON_OBJECT ? group->first : NULL; m;
              m = m->next)
-            if (!same_value(m, vxs_json_get(theirs, m->key)))
+            if (!vxs_same_setting(m, vxs_json_get(theirs, m->key)))
                 return report_setting(a, b, m, vxs_json_get(theirs, m->key), err);
     }
     return vxs_fail(err, VXS_BAD_DATA,
