@@ -19,10 +19,10 @@ static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
     double side[2] = { 0, 0 };
     weight[0] = weight[1] = 1;
     for (size_t k = 0; k < w->train_count; k++)
-        side[vxs_output_truth(t, output, w->train[k]) > 0]++;
+        side[vxs_output_truth(t, output, w->train[k]) > 0] += vxs_task_weight(t, w->train[k]);
     if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         for (int k = 0; k < 2; k++)
-            weight[k] = side[k] > 0 ? (double)w->train_count / (2 * side[k]) : 1;
+            weight[k] = side[k] > 0 ? (side[0] + side[1]) / (2 * side[k]) : 1;
 }
 
 /* Mean loss of an inner job at a try, over all outputs, of calibrated scores. Where all classes are
@@ -67,17 +67,21 @@ static void take_inner_scores(vxs_fold_work *w, size_t number)
 }
 
 /* Logistic regression of an output on its inner score (Platt); where that would turn the score
- * round, the share of the class. */
+ * round, the share of the class. A subject counts as often as its weight says. */
 static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
     size_t m = w->train_count;
-    double *y = vxs_alloc(m, sizeof(*y), err), *columns = vxs_alloc(2 * m, sizeof(*columns), err);
+    double *y = vxs_alloc(2 * m, sizeof(*y), err);
+    double *columns = vxs_alloc(2 * m, sizeof(*columns), err);
     double b[2] = { 0, 0 };
-    const vxs_loss loss = { .kind = vxs_output_loss(t), .n = m, .y = y };
+    const vxs_loss loss = {
+        .kind = vxs_output_loss(t), .n = m, .y = y, .u = t->weights ? y + m : NULL
+    };
     vxs_status status = y && columns ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < m && !status; k++) {
         y[k] = vxs_output_truth(t, output, w->train[k]);
+        y[m + k] = vxs_task_weight(t, w->train[k]);
         columns[k] = 1;
         columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
     }

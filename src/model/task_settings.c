@@ -36,10 +36,11 @@ const vxs_param vxs_task_params[] = {
                 "later in sorted order."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
-                 .more = "Weights enter the loss and all that is estimated from features: means, "
-                         "standard deviations, regressions on confounds and correlations. They "
-                         "need not be whole; 0 leaves a subject out. Class weights enter the loss "
-                         "alone."),
+                 .more = "Weights enter the loss, the calibration of probabilities and all that is "
+                         "estimated from features: means, standard deviations, regressions on "
+                         "confounds and correlations. They need not be whole; 0 leaves a subject "
+                         "out of training. Class weights enter the loss alone. Scores of held-out "
+                         "subjects count each once."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
                    "balance classes; auto: if sizes differ by > 50 %", .head = VXS_HEAD_DATA,
                    .more = "auto: balanced if the largest class (sum of --subject-weights) "

@@ -242,6 +242,28 @@ check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "speci
       [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
 check("and how many", said["comparison"] == {"subjects_of": "one fold", "biased_downwards": False, "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
+# Subject weights count in the choice of lambda, with classes balanced by them, and in the calibration
+words = ["--class-weights", "balanced", "--subject-weights", "times"]
+said, p, folds = cv("dx", *words, "--nlambda", "4", "--lambda-ratio", "0.2", "--folds", "3", "--inner-folds", "3")
+fold, s, q = np.array(folds["fold"], int), np.array(p["score_yes"], float), np.array(p["p_yes"], float)
+inner, times, told = table(open("cv/inner_folds.tsv")), people["times"].astype(float), json.load(open("cv/cv.json"))
+for k, f in enumerate(said["each_fold"]):
+    train = fold != f["fold"]
+    part = {i: int(g) for i, r, g in zip(inner["participant_id"], inner["fold"], inner["inner_fold"]) if int(r) == f["fold"]}
+    part, held, losses = np.array([part.get(i, 0) for i in ids]), np.zeros((4, N)), np.zeros((3, 4))
+    u = times * np.where(y, 1 / times[train & y].sum(), 1 / times[train & ~y].sum())
+    for g in (1, 2, 3):
+        learn, test = (part > 0) & (part != g), part == g
+        most = train_on(learn, "dx", 1e6, *words)[1][0]["lambda_max"]
+        for r, ratio in enumerate(told["lambda_ratios"]):
+            held[r] = np.where(test, train_on(learn, "dx", most * ratio, *words)[0][0], held[r])
+            losses[g - 1, r] = (u * np.logaddexp(0, np.where(y, -1, 1) * held[r]))[test].sum() / u[test].sum()
+    known = sum(v is not None for v in told["inner_losses"][k])
+    check("inner losses are weighted", near(told["inner_losses"][k][:known], losses.mean(0)[:known], 1e-4), (told["inner_losses"][k], losses.mean(0)))
+    chosen = int(np.argmin(abs(np.array(told["lambda_ratios"]) - f["lambda_ratio"])))
+    b = newton(np.column_stack([np.ones(N), held[chosen]])[train], y[train].astype(float), times[train])
+    want = 1 / (1 + np.exp(-(b[0] + b[1] * s[~train])))
+    check("probabilities are weighted", near(q[~train], want, 1e-3), abs(q[~train] - want).max())
 # fit calibrates as cv does: leave-one-out, so that no fold is left to chance
 held = np.zeros(N)
 for i in range(N):
