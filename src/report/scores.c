@@ -196,8 +196,8 @@ static void write_table(const vxs_results *s)
                               "extreme."
                             : "";
     const char *curve = s->record.class_count > 0
-                            ? " The ROC curve pools the scores of all folds, so that the area "
-                              "under it may differ from the AUC."
+                            ? " The ROC curve pools the scores of all folds (with several repeats, "
+                              "of the first), so that the area under it may differ from the AUC."
                             : "";
     fputs("<table class=\"n\"><tr><th>held-out subjects</th><th>model</th><th>95&nbsp;% "
           "interval</th>",
@@ -234,6 +234,12 @@ static void write_warnings(const vxs_results *s)
 
 /* ---- Figures --------------------------------------------------------------------------------- */
 
+/* Figures of single subjects are of the first repeat, and say so where there are others. */
+static bool is_repeated(const vxs_results *s)
+{
+    return vxs_results_folds(s).repeats > 1;
+}
+
 /* The numbers of a column of predictions.tsv, of the first repeat; freed by the caller, whatever is
  * returned. */
 static vxs_status read_column(const vxs_results *s, const char *name, double **values,
@@ -262,7 +268,8 @@ static vxs_status write_scatter(const vxs_results *s, vxs_error *err)
     vxs_status status = read_column(s, "truth", &x, &count, err);
     if (!status)
         status = read_column(s, "predicted", &y, &count, err);
-    vxs_chart chart = { .title = "Predicted against true, held-out",
+    vxs_chart chart = { .title = is_repeated(s) ? "Predicted against true, held-out, first repeat"
+                                                : "Predicted against true, held-out",
                         .x_label = vxs_results_text(s->about, "target"),
                         .y_label = "predicted",
                         .square = true,
@@ -338,7 +345,8 @@ static vxs_status write_roc(const vxs_results *s, vxs_error *err)
     curves = curves < VXS_COLOURS ? curves : VXS_COLOURS;
     double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
     vxs_series series[VXS_COLOURS];
-    vxs_chart chart = { .title = "ROC curve, scores of all folds pooled",
+    vxs_chart chart = { .title = is_repeated(s) ? "ROC curve, all folds of the first repeat pooled"
+                                                : "ROC curve, scores of all folds pooled",
                         .x_label = "false positive rate (1 - specificity)",
                         .y_label = "true positive rate (sensitivity)",
                         .square = true,

@@ -15,7 +15,7 @@ import zlib
 
 import nibabel as nib
 import numpy as np
-from oracle import check, finish, run, table, write
+from oracle import check, finish, near, run, table, write
 
 rng = np.random.default_rng(59)
 EVIL = "<script>alert('1')</script> & \"so\""
@@ -212,6 +212,22 @@ check("the verdict on baselines, on terminal and page", verdict and verdict.grou
       ("adds? nothing" in verdict.group(1) or "add nothing" in verdict.group(1)) == (json.load(open("t-cv/cv.json"))["difference"][re.search('"(.*)"', verdict.group(1)).group(1).replace(" ", "_")]["r"]["value"] <= 0),
       (printed, verdict))
 check("a table has no maps", not Page("t.html").loads)
+# figures of single subjects are of the first repeat, and say so where there are others
+for target, repeats in (("score", 1), ("score", 2), ("dx", 1), ("dx", 2)):
+    run("cv", "t", "--target", target, "--inner-folds", "0", "--repeats", str(repeats), "-q", "-o", "t-r", "--force")
+    run("report", "t-r", "-o", "t-r.html", "--force")
+    figure = next(f for f in re.findall("<svg.*?</svg>", Page("t-r.html").source) if "ROC" in f or "Predicted against" in f)
+    check("which repeat a figure shows", ("first repeat" in re.search('aria-label="(.*?)"', figure).group(1)) == (repeats > 1), figure[:200])
+    told = table(open("t-r/predictions.tsv"))
+    first = np.array(told["repeat"]) == "1"
+    check("and it does", target == "dx" or figure.count("<circle") == first.sum(), figure.count("<circle"))
+    if target == "dx":
+        positive = json.load(open("t-r/cv.json"))["positive"]
+        held, truth = np.array(told["score_" + positive], float)[first], np.array(told["truth"])[first] == positive
+        spots = np.array([p.split() for p in re.findall(r"[ML]([\d.]+ [\d.]+)", re.search('stroke-width="1.6" d="(.*?)"', figure).group(1))], float)
+        spots = abs(spots - spots[0]) / abs(spots[-1] - spots[0])
+        area = ((spots[1:, 0] - spots[:-1, 0]) * (spots[1:, 1] + spots[:-1, 1]) / 2).sum()
+        check("the curve is that of the first repeat", near(area, np.mean([(x > z) + 0.5 * (x == z) for x in held[truth] for z in held[~truth]]), 1e-3), area)
 for graph, words, by in (([], "a fused lasso on a spanning tree of neighboring features with squared loss [1], solved by safe active", True),
                          (["--graph", "precision:0.2"], "on the graph of a sparse inverse covariance of training subjects [", False),
                          (["--graph", "correlation:0.2"], "on the graph of the strongest correlations among training subjects with", False)):
