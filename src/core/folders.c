@@ -16,6 +16,7 @@ static const struct {
     { "cv.json", "cross-validation", "voxsift cv" },
     { "permute.json", "permutation test", "voxsift permute" },
     { "stability.json", "stability selection", "voxsift stability" },
+    { "compare.json", "comparison", "voxsift compare" },
     { "part.json", "chunk of a run", "voxsift cv --chunk" },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -202,14 +202,14 @@ static vxs_status align_all(vxs_cv *cv, vxs_error *err)
 
 /* ---- Intervals ------------------------------------------------------------------------------- */
 
-static void take_intervals(vxs_draws *d, vxs_cv *cv)
+static void take_intervals(vxs_bootstrap *d, vxs_cv *cv)
 {
-    vxs_draws_interval(d, 0, VXS_OF_NONE, &cv->low, &cv->high);
+    vxs_bootstrap_interval(d, 0, VXS_OF_NONE, &cv->low, &cv->high);
     for (size_t b = 0; b < VXS_BASELINES; b++) {
         vxs_ahead *ahead = &cv->ahead[b];
         if (!cv->baselines[b])
             continue;
-        vxs_draws_interval(d, 0, 1 + b, &ahead->low, &ahead->high);
+        vxs_bootstrap_interval(d, 0, 1 + b, &ahead->low, &ahead->high);
         for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
             *vxs_metric(&ahead->by, row) =
                 *vxs_metric(&cv->pooled, row) - *vxs_metric(&cv->pooled_baselines[b], row);
@@ -219,11 +219,11 @@ static void take_intervals(vxs_draws *d, vxs_cv *cv)
 static vxs_status bootstrap(const vxs_context *context, vxs_cv *cv, const vxs_evaluated *e,
                             vxs_error *err)
 {
-    vxs_draws d;
-    vxs_status status = vxs_draws_make(context, e, &d, err);
+    vxs_bootstrap d;
+    vxs_status status = vxs_bootstrap_run(context, e, &d, err);
     if (!status)
         take_intervals(&d, cv);
-    vxs_draws_release(&d);
+    vxs_bootstrap_release(&d);
     return status;
 }
 

@@ -140,7 +140,7 @@ static void copy_rows(const sample *s, const double *from, double *to, size_t ro
             to[r * s->count + k] = from[r * s->e->n + s->drawn[k]];
 }
 
-static vxs_status measure_draw(sample *s, uint64_t number, vxs_draws *d, vxs_error *err)
+static vxs_status measure_draw(sample *s, uint64_t number, vxs_bootstrap *d, vxs_error *err)
 {
     const vxs_evaluated *e = s->e;
     size_t repeats = e->folds->repeats, rows = repeats * e->outputs;
@@ -177,8 +177,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-void vxs_draws_interval(vxs_draws *d, size_t predictor, size_t less, vxs_metrics *low,
-                        vxs_metrics *high)
+void vxs_bootstrap_interval(vxs_bootstrap *d, size_t predictor, size_t less, vxs_metrics *low,
+                            vxs_metrics *high)
 {
     const vxs_metrics *draws = d->metrics[predictor];
     const vxs_metrics *others = less == VXS_OF_NONE ? NULL : d->metrics[less];
@@ -199,13 +199,13 @@ void vxs_draws_interval(vxs_draws *d, size_t predictor, size_t less, vxs_metrics
     }
 }
 
-void vxs_draws_release(vxs_draws *d)
+void vxs_bootstrap_release(vxs_bootstrap *d)
 {
     for (size_t k = 0; d->metrics && k < d->predictors; k++)
         free(d->metrics[k]);
     free(d->metrics);
     free(d->values);
-    *d = (vxs_draws){ .count = 0 };
+    *d = (vxs_bootstrap){ .count = 0 };
 }
 
 static void release_sample(sample *s)
@@ -240,9 +240,9 @@ static vxs_status make_sample(const vxs_evaluated *e, sample *s, vxs_error *err)
     return fine ? VXS_OK : VXS_FAILED;
 }
 
-static vxs_status make_draws(const vxs_evaluated *e, vxs_draws *d, vxs_error *err)
+static vxs_status make_draws(const vxs_evaluated *e, vxs_bootstrap *d, vxs_error *err)
 {
-    *d = (vxs_draws){ .count = e->draws, .predictors = e->count };
+    *d = (vxs_bootstrap){ .count = e->draws, .predictors = e->count };
     d->values = vxs_alloc(e->draws, sizeof(*d->values), err);
     d->metrics = vxs_alloc(e->count, sizeof(*d->metrics), err);
     bool fine = d->values && d->metrics;
@@ -254,8 +254,8 @@ static vxs_status make_draws(const vxs_evaluated *e, vxs_draws *d, vxs_error *er
     return fine ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_draws_make(const vxs_context *context, const vxs_evaluated *e, vxs_draws *d,
-                          vxs_error *err)
+vxs_status vxs_bootstrap_run(const vxs_context *context, const vxs_evaluated *e, vxs_bootstrap *d,
+                             vxs_error *err)
 {
     sample s = { .e = e };
     if (e->folds->groups < VXS_FEW_GROUPS)

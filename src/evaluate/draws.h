@@ -40,14 +40,15 @@ typedef struct {
     vxs_metrics **metrics; /* of each predictor: a draw each; NULL: no such predictor */
     size_t predictors;
     double *values; /* private */
-} vxs_draws;
-VXS_MUST_CHECK vxs_status vxs_draws_make(const vxs_context *context, const vxs_evaluated *evaluated,
-                                         vxs_draws *draws, vxs_error *err);
+} vxs_bootstrap;
+VXS_MUST_CHECK vxs_status vxs_bootstrap_run(const vxs_context *context,
+                                            const vxs_evaluated *evaluated, vxs_bootstrap *draws,
+                                            vxs_error *err);
 /* The middle 95 of 100 draws of a predictor, or of its difference to predictor `less`. NAN: of a
  * metric that most draws do not have. */
 #define VXS_OF_NONE SIZE_MAX
-void vxs_draws_interval(vxs_draws *draws, size_t predictor, size_t less, vxs_metrics *low,
-                        vxs_metrics *high);
-void vxs_draws_release(vxs_draws *draws);
+void vxs_bootstrap_interval(vxs_bootstrap *draws, size_t predictor, size_t less, vxs_metrics *low,
+                            vxs_metrics *high);
+void vxs_bootstrap_release(vxs_bootstrap *draws);
 
 #endif

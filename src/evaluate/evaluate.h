@@ -12,7 +12,8 @@ enum {
     VXS_STREAM_INNER = 1000000,
     VXS_STREAM_HALVES = 50000000,
     VXS_STREAM_PERMUTE = 100000000,
-    VXS_STREAM_BOOTSTRAP = 2000000000
+    VXS_STREAM_BOOTSTRAP = 2000000000,
+    VXS_STREAM_SWAP = 2100000000
 };
 #define VXS_OPTION_TEXT 64 /* "'--folds 5'" */
 /* folds.c: the groups of --group, or persons. */
@@ -101,6 +102,8 @@ VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *pa
 double vxs_correlation_p(double r, size_t n);
 double vxs_student_p(double t, double df);
 double vxs_student_quantile(double p, double df);
+/* permute.c: the metric is an error. */
+bool vxs_less_is_better(const vxs_metric_row *metric);
 /* setting_words.c: a setting in the JSON of results as text to be freed (NULL: no memory), and
  * whether two agree. */
 char *vxs_setting_words(const vxs_json *value, vxs_error *err);

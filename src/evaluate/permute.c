@@ -152,12 +152,15 @@ static vxs_status measure(const permuter *m, const vxs_context *context, const d
     return VXS_OK;
 }
 
-/* Errors are better when they are small. */
+bool vxs_less_is_better(const vxs_metric_row *metric)
+{
+    return strcmp(metric->name, "mae") == 0 || strcmp(metric->name, "rmse") == 0 ||
+           strcmp(metric->name, "brier") == 0;
+}
+
 static bool is_as_good(const permuter *m, double value)
 {
-    const char *name = m->result->metric->name;
-    bool error =
-        strcmp(name, "mae") == 0 || strcmp(name, "rmse") == 0 || strcmp(name, "brier") == 0;
+    bool error = vxs_less_is_better(m->result->metric);
     double observed = m->result->observed,
            slack = 1e-12 * fabs(observed); /* ties, up to rounding */
     return error ? value <= observed + slack : value >= observed - slack;

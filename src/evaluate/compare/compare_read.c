@@ -1,0 +1,212 @@
+/* compare_read.c - cv.json of each directory, and whether they are of the same task. */
+#include "evaluate/compare/compare.h"
+#include "model/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+vxs_status vxs_compared_differ(const vxs_compared *c, size_t model, vxs_error *err,
+                               const char *format, ...)
+{
+    vxs_error words = VXS_ERROR_INIT;
+    va_list args;
+    va_start(args, format);
+    vxs_failv(&words, VXS_BAD_DATA, format, args);
+    va_end(args);
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' and '%s' %s", c->models[0].directory,
+                    c->models[model].directory, words.message);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? path : name;
+}
+
+static vxs_status name_models(vxs_compared *c, const char *const *paths, vxs_error *err)
+{
+    for (size_t k = 0; k < c->model_count; k++) {
+        size_t length = strlen(paths[k]);
+        while (length > 1 && paths[k][length - 1] == '/')
+            length--;
+        c->models[k].directory = vxs_format(err, "%.*s", (int)length, paths[k]);
+        if (!c->models[k].directory)
+            return VXS_FAILED;
+        for (size_t j = 0; j < k; j++)
+            if (strcmp(c->models[j].directory, c->models[k].directory) == 0)
+                return vxs_fail(err, VXS_MISUSE, "'%s' is given twice", paths[k]);
+    }
+    for (size_t k = 0; k < c->model_count; k++) {
+        const char *name = last_part(c->models[k].directory);
+        for (size_t j = 0; j < c->model_count; j++)
+            if (j != k && strcmp(name, last_part(c->models[j].directory)) == 0)
+                name = c->models[k].directory;
+        c->models[k].name = vxs_shown(name, err);
+        if (!c->models[k].name)
+            return VXS_FAILED;
+    }
+    return VXS_OK;
+}
+
+/* ---- cv.json --------------------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_record record;
+    size_t subjects, repeats;
+    double training; /* subjects of all folds */
+} facts;
+
+/* A whole number of 1 ... 1e9. */
+static vxs_status read_count(const vxs_json *about, const char *path, const char *key,
+                             size_t *count, vxs_error *err)
+{
+    double value = vxs_json_get_number(about, key);
+    if (!(value >= 1 && value <= 1e9 && value == floor(value)))
+        return vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, key);
+    *count = (size_t)value;
+    return VXS_OK;
+}
+
+/* The sums over folds of training and test subjects. */
+static vxs_status read_sizes(const vxs_json *about, const char *path, facts *f, vxs_error *err)
+{
+    const vxs_json *all = vxs_json_get(about, "each_fold");
+    double test = 0;
+    f->training = 0;
+    for (const vxs_json *k = all ? all->first : NULL; k; k = k->next) {
+        test += vxs_json_get_number(k, "test");
+        f->training += vxs_json_get_number(k, "training");
+    }
+    if (test == (double)f->subjects * (double)f->repeats && f->training > 0 &&
+        isfinite(f->training))
+        return VXS_OK;
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "'%s': the test subjects in 'each_fold' are not its %zu subjects in %zu "
+                    "repeat%s",
+                    path, f->subjects, f->repeats, vxs_plural(f->repeats));
+}
+
+static vxs_status read_about(vxs_compared_model *m, facts *f, vxs_error *err)
+{
+    char *path = vxs_format(err, "%s/%s", m->directory, VXS_CV_FILE);
+    vxs_status status = path ? vxs_folder_check(m->directory, VXS_CV_FILE, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_json_read(path, &m->about, err);
+    if (!status)
+        status = vxs_json_check_format(m->about, path, "voxsift cross-validation", err);
+    if (!status)
+        status = vxs_record_read(m->about, path, &f->record, err);
+    if (!status)
+        status = read_count(m->about, path, "subjects", &f->subjects, err);
+    if (!status)
+        status = read_count(m->about, path, "repeats", &f->repeats, err);
+    if (!status)
+        status = read_sizes(m->about, path, f, err);
+    const vxs_json *classes = vxs_json_get(m->about, "classes");
+    size_t count = f->record.class_count;
+    if (!status && classes &&
+        (classes->kind != VXS_JSON_OBJECT || count < 2 || count > VXS_MOST_CLASSES))
+        status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not record what was done: classes", path);
+    free(path);
+    if (status)
+        return status;
+    m->method = f->record.method->name;
+    m->loss = f->record.loss_name;
+    m->cohort = vxs_json_get_text(m->about, "cohort");
+    m->command = vxs_json_get_text(m->about, "command");
+    return VXS_OK;
+}
+
+/* ---- The same task --------------------------------------------------------------------------- */
+
+static vxs_status take_classes(vxs_compared *c, const facts *f, vxs_error *err)
+{
+    c->class_count = f->record.class_count;
+    c->target = f->record.task.target ? f->record.task.target : "";
+    c->classes = vxs_alloc(c->class_count, sizeof(*c->classes), err);
+    for (size_t k = 0; c->classes && k < c->class_count; k++) {
+        c->classes[k] = vxs_format(err, "%s", vxs_record_class(&f->record, k));
+        if (!c->classes[k])
+            return VXS_FAILED;
+    }
+    return c->classes ? VXS_OK : VXS_FAILED;
+}
+
+static const char *kind_words(size_t classes)
+{
+    return classes > 0 ? "classes" : "a score";
+}
+
+static vxs_status same_classes(const vxs_compared *c, size_t model, const facts *f, vxs_error *err)
+{
+    size_t count = f->record.class_count;
+    if ((count > 0) != (c->class_count > 0))
+        return vxs_compared_differ(c, model, err,
+                                   "have different targets: %s in one and %s in the "
+                                   "other",
+                                   kind_words(c->class_count), kind_words(count));
+    for (size_t k = 0; k < count || k < c->class_count; k++) {
+        const char *mine = k < c->class_count ? c->classes[k] : "none",
+                   *theirs = k < count ? vxs_record_class(&f->record, k) : "none";
+        bool positive = c->class_count == 2 && count == 2 && k == 1;
+        if (strcmp(mine, theirs) != 0)
+            return vxs_compared_differ(c, model, err,
+                                       "have different classes: %s is '%s' in one and '%s' in the "
+                                       "other",
+                                       positive ? "the positive one"
+                                       : k == 0 ? "the first"
+                                                : "another",
+                                       mine, theirs);
+    }
+    return VXS_OK;
+}
+
+static vxs_status same_counts(const vxs_compared *c, size_t model, const facts *first,
+                              const facts *f, vxs_error *err)
+{
+    if (f->subjects != first->subjects)
+        return vxs_compared_differ(c, model, err,
+                                   "are of different subjects: %zu in one and %zu in the other",
+                                   first->subjects, f->subjects);
+    if (f->repeats != first->repeats)
+        return vxs_compared_differ(c, model, err,
+                                   "have different folds: %zu repeat%s in one and %zu in the other",
+                                   first->repeats, vxs_plural(first->repeats), f->repeats);
+    if (f->training != first->training)
+        return vxs_compared_differ(c, model, err,
+                                   "have different folds: %.10g training subjects in one and %.10g "
+                                   "in the other, all folds together",
+                                   first->training, f->training);
+    return VXS_OK;
+}
+
+static vxs_status read_model(vxs_compared *c, size_t model, facts *first, vxs_error *err)
+{
+    facts here, *f = model == 0 ? first : &here;
+    vxs_status status = read_about(&c->models[model], f, err);
+    if (!status)
+        status = model == 0 ? take_classes(c, f, err) : same_classes(c, model, f, err);
+    if (!status && model > 0)
+        status = same_counts(c, model, first, f, err);
+    return status ? status : vxs_compared_rows(c, model, f->subjects, f->repeats, err);
+}
+
+vxs_status vxs_compared_read(vxs_compared *c, const char *const *paths, vxs_error *err)
+{
+    facts first;
+    while (paths[c->model_count])
+        c->model_count++;
+    if (c->model_count < 2)
+        return vxs_fail(err, VXS_MISUSE, "give two or more directories of 'voxsift cv' to compare");
+    c->models = vxs_alloc(c->model_count, sizeof(*c->models), err);
+    vxs_status status = c->models ? name_models(c, paths, err) : VXS_FAILED;
+    for (size_t k = 0; k < c->model_count && !status; k++)
+        status = read_model(c, k, &first, err);
+    if (!status)
+        c->test_size = (double)first.subjects * (double)first.repeats / first.training;
+    return status ? status : vxs_compared_groups(c, err);
+}

@@ -1,0 +1,88 @@
+# Finished cross-validations compared: by Python, in words; every way to give what cannot be compared.
+run "$PYTHON" "$top/tests/evaluate/compare_agrees.py"
+same "compared as it should be" "$code$(cat "$work/out" "$work/err")" 0
+
+# what compare_agrees.py made: cohorts c and scans, cross-validations score-1, dx-1, dx-2, three-1, one-1, ...
+compare() { refuses "$1" "$2" voxsift compare "${@:3}"; }
+works "in words" voxsift compare dx-1 dx-2 -q --permutations 99 -o out
+holds "what" "Comparison of 2 cross-validations of 'dx', 60 subjects: 5 folds, 2 repeats" "$work/out"
+holds "options" "  ridge: dx-1 0, dx-2 20" "$work/out"
+holds "the sentence" "  dx-1 predicts better than dx-2 by 0." "$work/out"
+same "the files" "$(ls out | tr '\n' ' ')" "compare.json compare.tsv "
+same "a row each" "$(cut -f 1-3 out/compare.tsv | tail -n +2 | tr '\t\n' '  ')" "auc dx-1 n/a auc dx-2 n/a auc dx-1 dx-2 "
+compare 73 "'out': it exists; pass --force to replace it" dx-1 dx-2 -o out
+works "again" voxsift compare dx-1 dx-2 -q --permutations 99 --bootstraps 100 -o out --force
+compare 73 "cannot write 'dx-1'" dx-1 dx-2 -o dx-1 --force
+works "what was compared is still there" voxsift compare dx-1 dx-2 -q --permutations 99 --bootstraps 100
+
+compare 2 "CV is missing"
+compare 2 "give two or more directories of 'voxsift cv' to compare" dx-1
+compare 2 "'dx-1/' is given twice" dx-1 dx-1/
+compare 2 "'acc' is no metric of classes; did you mean 'auc'?" dx-1 dx-2 --metric acc
+compare 2 "'auc' is no metric of scores" score-1 score-2 --metric auc
+compare 2 "'f2' is no metric of more than two classes; did you mean 'f1'?" three-1 three-2 --metric f2
+compare 2 "'--permutations'" dx-1 dx-2 --permutations 10
+compare 66 "no cross-validation 'nowhere'" dx-1 nowhere
+compare 66 "'c' is a cohort, not a cross-validation" dx-1 c
+run voxsift cv c --target dx --nlambda 4 --bootstraps 100 --chunk 1/2 -q -o part
+compare 66 "'part' is a chunk of a run, not a cross-validation" dx-1 part
+
+# not the same task
+compare 65 "'dx-1' and 'score-1' have different targets: classes in one and a score in the other" dx-1 score-1
+compare 65 "'dx-1' and 'three-1' have different classes: the first is 'no' in one and 'a' in the other" dx-1 three-1
+cv() { run voxsift cv c --nlambda 4 --bootstraps 100 -q "$@"; }
+cv --target dx --positive no --repeats 2 -o turned
+compare 65 "'dx-1' and 'turned' have different classes: the first is 'no' in one and 'yes' in the other" dx-1 turned
+compare 65 "'dx-1' and 'flat-1' have different folds: 2 repeats in one and 1 in the other" dx-1 flat-1
+cv --target dx --repeats 2 --seed 2 -o seed
+compare 65 "'dx-1' and 'seed' have different folds: in repeat 1 'sub-0" dx-1 seed
+holds "what helps" "use --folds-from dx-1/folds.tsv" "$work/err"
+cv --target dx --folds 4 -o four
+compare 65 "'flat-1' and 'four' have different folds: " flat-1 four
+cv --target dx --positive yes --exclude 'site=p' -o fewer
+compare 65 "'flat-1' and 'fewer' are of different subjects: 60 in one and 45 in the other" flat-1 fewer
+compare 65 "'dx-1' and 'scans-1' are of different subjects: 'sub-00_ses-1' is not in the first" dx-1 scans-1
+cp -r score-1 shifted && cv --target age --folds-from score-1/folds.tsv -o age
+compare 65 "'score-1' and 'age' have different targets: 'sub-00' is" score-1 age
+
+# files that were edited
+edited() { # FILE SED CODE PART
+    rm -rf t && cp -r dx-2 t && sed -i "$2" "t/$1"
+    compare "$3" "$4" dx-1 t
+    compare "$3" "" t dx-1
+}
+edited cv.json 's/"voxsift cross-validation"/"voxsift model"/' 65 "'t/cv.json' is not of format 'voxsift cross-validation'"
+edited cv.json 's/"subjects": 60/"subjects": 59/' 65 "'t/cv.json': the test subjects in 'each_fold' are not its 59 subjects in 2 repeats"
+edited cv.json 's/"subjects": 60/"subjects": -1/' 65 "'t/cv.json' has no number 'subjects'"
+edited cv.json 's/"repeats": 2/"repeats": 1e300/' 65 "'t/cv.json' has no number 'repeats'"
+edited cv.json 's/"repeats": 2/"repeats": "two"/' 65 "'t/cv.json' has no number 'repeats'"
+edited cv.json 's/"each_fold"/"other"/' 65 "'t/cv.json': the test subjects in 'each_fold'"
+edited cv.json 's/"training": [0-9]*/"training": 1e308/' 65 "'t/cv.json': the test subjects in 'each_fold'"
+edited cv.json 's/"test": 12/"test": 13/' 65 "'t/cv.json': the test subjects in 'each_fold'"
+edited cv.json 's/"classes": {/"classes": {"x": 1,/' 65 ""
+edited cv.json 's/"method": "lasso"/"method": "other"/' 65 "'t/cv.json' does not record what was done: method"
+edited cv.json 's/"pooled": 0[0-9.]*/"pooled": 0.123/' 65 "'t/cv.json' and 'predictions.tsv' beside it disagree: balanced_accuracy is 0.123 in one and"
+edited cv.json '$d' 65 "t/cv.json"
+edited predictions.tsv '5d' 65 "'t/predictions.tsv' has 119 rows and 'cv.json' says that there are 60 subjects in 2 repeats"
+edited predictions.tsv '3s/^sub-0[0-9]/sub-00/' 65 "'t/predictions.tsv' line 3: a subject that is there twice in this repeat"
+edited predictions.tsv '3s/^sub-01/nobody/' 65 ""
+edited predictions.tsv '3s/\t1\t/\t3\t/' 65 "'t/predictions.tsv' line 3: there is no such repeat"
+edited predictions.tsv '3s/\t\(yes\|no\)\t/\tmaybe\t/' 65 "'t/predictions.tsv' line 3: the true class is none of those in cv.json"
+edited predictions.tsv '3s/[0-9.e-]*$/2/' 65 "'t/predictions.tsv' line 3, column 'p_yes': no probability"
+edited predictions.tsv '3s/[0-9.e-]*$/n\/a/' 65 "'t/predictions.tsv' line 3, column 'p_yes': no probability"
+edited predictions.tsv '3s/[0-9.e-]*$/many/' 65 "'t/predictions.tsv' line 3, column 'p_yes': 'many' is not a number"
+edited predictions.tsv '1s/score_yes/score/' 65 "'t/predictions.tsv' has no column 'score_yes'"
+edited predictions.tsv '1s/truth/truths/' 65 "'t/predictions.tsv' has no column 'truth'"
+edited folds.tsv '1s/group/groups/' 65 "'t/folds.tsv' has no column 'group'"
+edited folds.tsv '3s/[0-9]*$/1e9/' 65 "'t/folds.tsv' line 3: no group"
+edited folds.tsv '3s/[0-9]*$/60/' 65 "'t/folds.tsv' line 63: another group than in another repeat"
+edited folds.tsv '3s/^sub-01/nobody/' 65 "'t/folds.tsv' line 3: no subject of predictions.tsv"
+for file in cv.json predictions.tsv folds.tsv; do
+    rm -rf t && cp -r dx-2 t && rm t/$file
+    compare 66 "" dx-1 t
+    [ $file = cv.json ] || holds "which" "cannot read 't/$file'" "$work/err"
+done
+rm -rf t && cp -r one-2 t && cut -f 1-8 one-2/predictions.tsv > t/predictions.tsv
+compare 65 "'t/predictions.tsv' has no column 'aligned_yes'" one-1 t
+rm -rf ./*
+nothing_left "compare"
