@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -74,9 +75,20 @@ static void occupy_standard_streams(void)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* Memory that a fit has freed is kept for the next: the system gives it page by page, which took a
+ * tenth of the time of permutations. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     vxs_error err = VXS_ERROR_INIT;
+    keep_memory();
     occupy_standard_streams();
     vxs_signals_catch();
     int code = vxs_run(argc, argv, stdout, stderr);

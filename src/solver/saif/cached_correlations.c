@@ -20,7 +20,9 @@
 #define BLOCK         2048
 #define LEAST_NEWS    1e-3 /* of |theta|: a smaller residual is not made an anchor */
 #define ROUNDING      1.0001
-#define WORTH_ALL     4 /* scans all columns instead of more than 1 / 4 of them */
+#define WORTH_ALL     8      /* scans all columns instead of more than 1 / 8 of them */
+#define SLIGHTLY      0.9999 /* of a level: columns are listed down to there, for rounding */
+#define SINGLE        1e-6   /* relative error of an estimate in single precision, at most */
 
 void vxs_cached_correlations_release(vxs_cached_correlations *s)
 {
@@ -33,6 +35,9 @@ void vxs_cached_correlations_release(vxs_cached_correlations *s)
     free(s->rest);
     free(s->estimate);
     free(s->error_bound);
+    free(s->lengths);
+    free(s->near);
+    free(s->known);
     free(s->uncertain);
     free(s->some);
     *s = (vxs_cached_correlations){ .design = NULL };
@@ -113,12 +118,18 @@ static void store(vxs_cached_correlations *s, size_t place, const float *values)
     float largest = 0;
     int16_t *stored = s->values + place * s->p;
     for (size_t j = 0; j < s->p; j++)
-        largest = fmaxf(largest, fabsf(values[j]));
+        largest = fabsf(values[j]) > largest ? fabsf(values[j]) : largest;
     float unit = largest > 0 ? largest / INT16_MAX : 1;
     for (size_t j = 0; j < s->p; j++)
         stored[j] = (int16_t)lrintf(values[j] / unit);
     s->unit[place] = (double)unit;
     s->error[place] = (double)unit;
+}
+
+static void list_none(vxs_cached_correlations *s)
+{
+    s->near_count = 0;
+    s->near_level = INFINITY;
 }
 
 /* Scans the residual, which becomes an anchor, normalized. */
@@ -138,6 +149,7 @@ static void scan_rest(vxs_cached_correlations *s)
         s->error_bound[j] = (float)(reach * norms[j]);
         s->sums[j] = norms[j] > 0 ? (float)(s->some[j] / norms[j]) : 0;
     }
+    vxs_cached_correlations_replaced(s);
     store(s, place, s->sums);
     s->share[place] = length; /* theta is in the span */
     memset(s->rest, 0, s->n * sizeof(*s->rest));
@@ -161,10 +173,14 @@ vxs_status vxs_cached_correlations_init(vxs_cached_correlations *s, vxs_design *
     s->rest = vxs_alloc(n, sizeof(*s->rest), err);
     s->estimate = vxs_alloc(p, sizeof(*s->estimate), err);
     s->error_bound = vxs_alloc(p, sizeof(*s->error_bound), err);
+    s->lengths = vxs_resize(NULL, p, sizeof(*s->lengths), err);
+    s->near = vxs_resize(NULL, p, sizeof(*s->near), err);
+    s->known = vxs_alloc(p, sizeof(*s->known), err);
     s->uncertain = vxs_resize(NULL, p, sizeof(*s->uncertain), err);
     s->some = vxs_resize(NULL, p, sizeof(*s->some), err);
     if (!s->points || !s->values || !s->unit || !s->error || !s->sums || !s->share || !s->rest ||
-        !s->estimate || !s->error_bound || !s->uncertain || !s->some) {
+        !s->estimate || !s->error_bound || !s->lengths || !s->near || !s->known || !s->uncertain ||
+        !s->some) {
         vxs_cached_correlations_release(s);
         return VXS_FAILED;
     }
@@ -175,31 +191,129 @@ vxs_status vxs_cached_correlations_init(vxs_cached_correlations *s, vxs_design *
         return status;
     }
     const double *norms = vxs_design_norms(design);
+    for (size_t j = 0; j < p; j++) {
+        s->longest = norms[j] > s->longest ? norms[j] : s->longest;
+        s->lengths[j] = (float)norms[j];
+    }
     for (size_t j = 0; j < p && length > 0; j++)
         s->sums[j] = norms[j] > 0 ? (float)(s->estimate[j] / norms[j] / length) : 0;
     for (size_t i = 0; i < n && length > 0; i++)
         s->points[i] = first[i] / length;
     if (length > 0)
         store(s, s->count++, s->sums);
+    vxs_cached_correlations_replaced(s);
     return VXS_OK;
 }
 
 void vxs_cached_correlations_estimate(vxs_cached_correlations *s, const double *theta)
 {
-    const double *norms = vxs_design_norms(s->design);
-    double reach = ROUNDING * (split(s, theta) + combined_error(s));
+    s->reach = ROUNDING * (split(s, theta) + combined_error(s));
     combine(s, s->sums);
-    for (size_t j = 0; j < s->p; j++) {
-        s->estimate[j] = (double)s->sums[j] * norms[j] - offset_of(s, j);
-        s->error_bound[j] = (float)(reach * norms[j]);
+    list_none(s);
+    s->complete = false;
+    if (++s->turn == 0) { /* all numbers were used */
+        memset(s->known, 0, s->p * sizeof(*s->known));
+        s->turn = 1;
     }
+}
+
+void vxs_cached_correlations_replaced(vxs_cached_correlations *s)
+{
+    list_none(s);
+    s->complete = true;
 }
 
 void vxs_cached_correlations_set(vxs_cached_correlations *s, size_t j, double value)
 {
     s->estimate[j] = value;
     s->error_bound[j] = 0;
+    s->known[j] = s->turn;
 }
+
+/* ---- Columns near a level -------------------------------------------------------------------- */
+
+static double combined_estimate(const vxs_cached_correlations *s, const double *norms, size_t j)
+{
+    return (double)s->sums[j] * norms[j] - offset_of(s, j);
+}
+
+static float combined_bound(const vxs_cached_correlations *s, const double *norms, size_t j)
+{
+    return (float)(s->reach * norms[j]);
+}
+
+typedef float quads __attribute__((vector_size(16)));
+typedef int quad_signs __attribute__((vector_size(16)));
+
+/* Lists columns first ... p - 1 that may reach the level; without branches, which would take most
+ * of the time. */
+static void list_one_by_one(vxs_cached_correlations *s, size_t first, double level)
+{
+    const double *norms = vxs_design_norms(s->design);
+    size_t *near = s->near, count = s->near_count;
+    for (size_t j = first; j < s->p; j++) {
+        double most = s->complete ? fabs(s->estimate[j]) + (double)s->error_bound[j]
+                                  : fabs(combined_estimate(s, norms, j)) +
+                                        (double)combined_bound(s, norms, j);
+        near[count] = j;
+        count += most >= level;
+    }
+    s->near_count = count;
+}
+
+/* The same by fours, in single precision, as far as there are fours; returns how far. */
+static size_t list_by_fours(vxs_cached_correlations *s, double level)
+{
+    float least = (float)(level * (1 - SINGLE)), reach = (float)s->reach;
+    const float *sums = s->sums, *lengths = s->lengths;
+    size_t *near = s->near, count = 0, j = 0;
+    const quads leasts = { least, least, least, least }, reaches = { reach, reach, reach, reach };
+    for (; j + 4 <= s->p; j += 4) {
+        quads sum, length;
+        memcpy(&sum, sums + j, sizeof(sum));
+        memcpy(&length, lengths + j, sizeof(length));
+        quad_signs may =
+            ((reaches + sum) * length >= leasts) | ((reaches - sum) * length >= leasts);
+        uint64_t halves[2];
+        memcpy(halves, &may, sizeof(halves));
+        if (!(halves[0] | halves[1]))
+            continue;
+        for (size_t lane = 0; lane < 4; lane++) {
+            near[count] = j + lane;
+            count += may[lane] != 0;
+        }
+    }
+    s->near_count = count;
+    return j;
+}
+
+/* Estimates of columns that are listed, unless they are known. */
+static void estimate_listed(vxs_cached_correlations *s)
+{
+    const double *norms = vxs_design_norms(s->design);
+    for (size_t k = 0; k < s->near_count; k++) {
+        size_t j = s->near[k];
+        if (s->known[j] == s->turn)
+            continue;
+        s->estimate[j] = combined_estimate(s, norms, j);
+        s->error_bound[j] = combined_bound(s, norms, j);
+    }
+}
+
+void vxs_cached_correlations_list(vxs_cached_correlations *s, double level)
+{
+    if (level >= s->near_level)
+        return;
+    level = level > 0 ? SLIGHTLY * level : -INFINITY;
+    s->near_count = 0;
+    bool each = s->complete || s->offset || !(level > 0);
+    list_one_by_one(s, each ? 0 : list_by_fours(s, level), level);
+    if (!s->complete)
+        estimate_listed(s);
+    s->near_level = level;
+}
+
+/* ---- Refreshing ------------------------------------------------------------------------------ */
 
 /* `among`: NULL for all columns. */
 static size_t list_unsure(vxs_cached_correlations *s, double level, double slack,
@@ -207,8 +321,13 @@ static size_t list_unsure(vxs_cached_correlations *s, double level, double slack
 {
     const double *norms = vxs_design_norms(s->design);
     size_t unsure = 0;
+    if (!among) {
+        vxs_cached_correlations_list(s, level - slack * s->longest);
+        among = s->near;
+        count = s->near_count;
+    }
     for (size_t k = 0; k < count; k++) {
-        size_t j = among ? among[k] : k;
+        size_t j = among[k];
         double most = fabs(s->estimate[j]) + (double)s->error_bound[j] + slack * norms[j];
         s->uncertain[unsure] = j; /* without branches: a third of the time */
         unsure += (s->error_bound[j] > 0) & (most >= level);

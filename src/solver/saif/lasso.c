@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE    4096
+#define SAMPLE    512   /* features whose median correlation stands for that of all */
 #define WIDE      4     /* with a Laplacian: all features enter once 1 / WIDE of them have weight */
 #define STAY      0.8   /* with a Laplacian: correlations below this leave */
 #define OUTLIERS  16    /* part of the residuals that may be any size */
@@ -163,12 +163,11 @@ static void look_at_first_scan(vxs_lasso *l)
     double *sizes = l->correlations.some;
     size_t step = l->p / SAMPLE + 1, count = 0;
     bool explained = is_explained(l);
-    double longest = 0;
     for (size_t j = 0; j < l->p && !explained; j++) {
-        l->lambda_max = fmax(l->lambda_max, vxs_lasso_correlation(l, j));
-        longest = fmax(longest, l->norms[j]);
+        double correlation = vxs_lasso_correlation(l, j);
+        l->lambda_max = correlation > l->lambda_max ? correlation : l->lambda_max;
     }
-    if (l->lambda_max <= ROUNDING * longest * cblas_dnrm2((int)l->n, l->theta, 1))
+    if (l->lambda_max <= ROUNDING * l->correlations.longest * cblas_dnrm2((int)l->n, l->theta, 1))
         l->lambda_max = 0;
     for (size_t j = 0; j < l->p; j += step) /* median of a sample */
         sizes[count++] = fabs(l->correlations.estimate[j]);
@@ -197,6 +196,10 @@ static vxs_status solve_empty(vxs_lasso *l, vxs_error *err)
     if (status)
         return status;
     l->norms = vxs_design_norms(l->problem.design);
+    for (size_t j = 0; j < l->p; j++) {
+        double norm = vxs_lasso_norm(l, j);
+        l->longest = norm > l->longest ? norm : l->longest;
+    }
     l->correlations.offset = l->laplacian_gradient;
     look_at_first_scan(l);
     return VXS_OK;
@@ -294,16 +297,30 @@ vxs_status vxs_lasso_add(vxs_lasso *l, size_t count, vxs_error *err)
     return vxs_working_set_add(&l->set, l->order, count, err);
 }
 
+/* The largest correlation of the columns that are listed. */
+static double most_near(const vxs_lasso *l)
+{
+    const vxs_cached_correlations *s = &l->correlations;
+    double max_correlation = 0;
+    for (size_t k = 0; k < s->near_count; k++) {
+        double most = vxs_lasso_correlation(l, s->near[k]) + (double)s->error_bound[s->near[k]];
+        max_correlation = most > max_correlation ? most : max_correlation;
+    }
+    return max_correlation;
+}
+
 /* The gap over all columns: theta is scaled by the largest correlation. */
 void vxs_lasso_certify(vxs_lasso *l, double lambda, vxs_state *full)
 {
-    double max_correlation = 0, members = 0;
+    vxs_cached_correlations *s = &l->correlations;
+    double members = 0;
     for (size_t k = 0; k < l->set.count; k++)
         members = fmax(members, vxs_lasso_correlation(l, l->set.set[k]));
-    vxs_cached_correlations_refresh(&l->correlations, l->theta, members > 0 ? members : 1, 0);
-    for (size_t j = 0; j < l->p; j++) {
-        double most = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
-        max_correlation = most > max_correlation ? most : max_correlation;
+    vxs_cached_correlations_refresh(s, l->theta, members > 0 ? members : 1, 0);
+    double max_correlation = most_near(l);
+    if (max_correlation < s->near_level) { /* those that are not listed are below that level */
+        vxs_cached_correlations_list(s, 0);
+        max_correlation = most_near(l);
     }
     vxs_working_set_dual(&l->set, l->theta, lambda, max_correlation, full);
 }

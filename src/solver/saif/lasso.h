@@ -26,6 +26,7 @@ typedef struct {
     vxs_cached_correlations correlations;
     vxs_vi vi;           /* of its screening rule, once a lambda is fitted */
     const double *norms; /* of the design */
+    double longest;      /* vxs_lasso_norm of all columns, at most */
     double *theta;
     bool *in_set;  /* p: in the working set */
     bool *keep;    /* p */

@@ -233,6 +233,7 @@ static void scan_all(vxs_lasso *l, double lambda, vxs_state *full)
         l->correlations.estimate[j] -= l->laplacian_gradient[j];
     for (size_t k = 0; k < l->set.count; k++)
         l->correlations.estimate[l->set.set[k]] = vxs_working_set_correlation(&l->set, k);
+    vxs_cached_correlations_replaced(&l->correlations);
     for (size_t j = 0; j < l->p; j++)
         max_correlation = fmax(max_correlation, vxs_lasso_correlation(l, j));
     vxs_working_set_dual(&l->set, l->theta, lambda, max_correlation, full);
@@ -317,6 +318,7 @@ vxs_status vxs_screen(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state
     }
     for (size_t j = 0; j < l->p; j++) /* of -f', for the next lambda */
         l->correlations.estimate[j] *= lambda;
+    vxs_cached_correlations_replaced(&l->correlations);
     l->last_radius = full->radius;
     if (!l->set.is_gradient)
         l->last_radius += fabs(1 - full->scale) * cblas_dnrm2((int)l->n, l->theta, 1);

@@ -26,6 +26,7 @@
  */
 #include "solver/saif/lasso.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@
 #define FEW            256  /* candidates, at least */
 #define FEW_SHARE      64   /* or this part of the features, while supports are small */
 #define FEW_A_SUBJECT  8    /* besides FEW, at most: supports have no more features than subjects */
+#define BINS           256
 #define ROUGH          1e-4 /* gap at intermediate lambdas */
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
@@ -57,43 +59,47 @@ static size_t growth_size(const vxs_lasso *l, double lambda)
     return share > many ? share : many;
 }
 
-/* A heap of features with the smallest correlation on top. */
-static void sift_up(vxs_lasso *l, size_t at, size_t j)
+/* A heap of features with the smallest correlation on top; `size` has their correlations. */
+static void place(vxs_lasso *l, double *size, size_t at, size_t j, double of_j)
 {
-    for (; at > 0 && vxs_lasso_correlation(l, l->order[(at - 1) / 2]) > vxs_lasso_correlation(l, j);
-         at = (at - 1) / 2)
-        l->order[at] = l->order[(at - 1) / 2];
     l->order[at] = j;
+    size[at] = of_j;
 }
 
-static void sift_down(vxs_lasso *l, size_t count, size_t j)
+static void sift_up(vxs_lasso *l, double *size, size_t at, size_t j, double of_j)
+{
+    for (; at > 0 && size[(at - 1) / 2] > of_j; at = (at - 1) / 2)
+        place(l, size, at, l->order[(at - 1) / 2], size[(at - 1) / 2]);
+    place(l, size, at, j, of_j);
+}
+
+static void sift_down(vxs_lasso *l, double *size, size_t count, size_t j, double of_j)
 {
     size_t at = 0, child = 1;
     while (child < count) {
-        if (child + 1 < count && vxs_lasso_correlation(l, l->order[child + 1]) <
-                                     vxs_lasso_correlation(l, l->order[child]))
-            child++;
-        if (vxs_lasso_correlation(l, l->order[child]) >= vxs_lasso_correlation(l, j))
+        child += child + 1 < count && size[child + 1] < size[child];
+        if (size[child] >= of_j)
             break;
-        l->order[at] = l->order[child];
+        place(l, size, at, l->order[child], size[child]);
         at = child;
         child = 2 * at + 1;
     }
-    l->order[at] = j;
+    place(l, size, at, j, of_j);
 }
 
 /* Moves the h largest correlations of the first `count` features of `order` to the front. */
 static size_t select_top(vxs_lasso *l, size_t count, size_t h)
 {
-    h = h < count ? h : count;
+    double *size = l->correlations.some;
+    if (h >= count)
+        return count;
     for (size_t k = 0; k < h; k++)
-        sift_up(l, k, l->order[k]);
-    double least = h > 0 ? vxs_lasso_correlation(l, l->order[0]) : INFINITY;
-    for (size_t k = h; k < count; k++)
-        if (vxs_lasso_correlation(l, l->order[k]) > least) {
-            sift_down(l, h, l->order[k]);
-            least = vxs_lasso_correlation(l, l->order[0]);
-        }
+        sift_up(l, size, k, l->order[k], vxs_lasso_correlation(l, l->order[k]));
+    for (size_t k = h; k < count && h > 0; k++) {
+        double of_k = vxs_lasso_correlation(l, l->order[k]);
+        if (of_k > size[0])
+            sift_down(l, size, h, l->order[k], of_k);
+    }
     return h;
 }
 
@@ -108,10 +114,13 @@ static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius
         lowest[k] = fmax(0, scale * vxs_lasso_correlation(l, l->order[k]) - norm * radius);
         least = fmin(least, lowest[k]);
     }
-    for (size_t j = 0; j < l->p && listed < l->p; j++)
+    vxs_cached_correlations_list(&l->correlations, (least - l->longest * radius) / scale);
+    for (size_t k = 0; k < l->correlations.near_count && listed < l->p; k++) {
+        size_t j = l->correlations.near[k];
         if (!l->in_set[j] &&
             scale * vxs_lasso_correlation(l, j) + vxs_lasso_norm(l, j) * radius >= least)
             l->order[listed++] = j;
+    }
     for (size_t k = 0; k < h; k++) {
         size_t others = 0;
         for (size_t c = h; c < listed && others <= limit; c++) {
@@ -129,7 +138,9 @@ static size_t drop_uncertain(vxs_lasso *l, size_t h, double scale, double radius
 static size_t list_candidates(vxs_lasso *l, double level, double slack)
 {
     size_t count = 0;
-    for (size_t j = 0; j < l->p; j++) {
+    vxs_cached_correlations_list(&l->correlations, level - slack * l->longest);
+    for (size_t k = 0; k < l->correlations.near_count; k++) {
+        size_t j = l->correlations.near[k];
         double most = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j] +
                       slack * vxs_lasso_norm(l, j);
         l->order[count] = j; /* without branches: a third of the time */
@@ -217,6 +228,41 @@ static size_t few_candidates(const vxs_lasso *l)
     return share < FEW ? FEW : share < most ? share : most;
 }
 
+static size_t bin_of(double correlation, double least, double width)
+{
+    double bin = (correlation - least) / width;
+    return bin > 0 ? bin < BINS - 1 ? (size_t)bin : BINS - 1 : 0;
+}
+
+/* Keeps at most `most` of the first `count` features of `order`, those with large correlations: by
+ * a histogram, since which of two that are nearly equal is kept does not matter. */
+static size_t keep_largest(vxs_lasso *l, size_t count, size_t most)
+{
+    double *size = l->correlations.some, least = INFINITY, largest = 0;
+    size_t bins[BINS] = { 0 }, kept = 0, full = BINS, above = 0;
+    if (count <= most)
+        return count;
+    for (size_t k = 0; k < count; k++) {
+        size[k] = vxs_lasso_correlation(l, l->order[k]);
+        least = size[k] < least ? size[k] : least;
+        largest = size[k] > largest ? size[k] : largest;
+    }
+    double width = fmax((largest - least) / BINS, DBL_MIN);
+    for (size_t k = 0; k < count; k++)
+        bins[bin_of(size[k], least, width)]++;
+    while (above + bins[full - 1] <= most)
+        above += bins[--full];
+    size_t left = most - above; /* of the bin that is too full */
+    for (size_t k = 0; k < count; k++) {
+        size_t bin = bin_of(size[k], least, width);
+        bool first = bin + 1 == full && left > 0;
+        left -= first;
+        l->order[kept] = l->order[k];
+        kept += bin >= full || first;
+    }
+    return kept;
+}
+
 /* Candidates for a lambda that is `ratio` of the last one: features near the bound. */
 static void choose_candidates(vxs_lasso *l, double ratio)
 {
@@ -224,12 +270,14 @@ static void choose_candidates(vxs_lasso *l, double ratio)
     double least = NEAR * ratio * l->level;
     if (!l->laplacian_gradient && !vxs_working_set_is_wide(&l->set) && most > FEW)
         most = few_candidates(l);
-    for (size_t j = 0; j < l->p; j++) {
+    vxs_cached_correlations_list(&l->correlations, least);
+    for (size_t k = 0; k < l->correlations.near_count; k++) {
+        size_t j = l->correlations.near[k];
         double bound = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
         l->order[count] = j;
         count += !l->in_set[j] & (bound >= least);
     }
-    l->candidate_count = select_top(l, count, most);
+    l->candidate_count = keep_largest(l, count, most);
     memcpy(l->candidates, l->order, l->candidate_count * sizeof(*l->candidates));
     set_candidate_bounds(l);
 }
@@ -316,8 +364,9 @@ static vxs_status solve_candidates(vxs_lasso *l, double lambda, double target, v
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
 /* Estimates the correlations of theta; those of the set are known. */
-static void estimate_all(vxs_lasso *l)
+static void estimate_all(vxs_lasso *l, const vxs_state *state)
 {
+    l->level = 1 / fabs(state->scale);
     vxs_cached_correlations_estimate(&l->correlations, l->theta);
     for (size_t k = 0; k < l->set.count; k++)
         vxs_cached_correlations_set(&l->correlations, l->set.set[k],
@@ -332,8 +381,7 @@ static vxs_status follow(vxs_lasso *l, double lambda, double tolerance, double r
     vxs_status status = solve_candidates(l, lambda, tolerance, &state, err);
     if (status)
         return status;
-    estimate_all(l);
-    l->level = 1 / fabs(state.scale);
+    estimate_all(l, &state);
     vxs_cached_correlations_refresh_all(&l->correlations, l->theta, ratio * l->level);
     choose_candidates(l, ratio);
     return VXS_OK;
@@ -391,8 +439,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         status = solve_candidates(l, lambda, inner, &state, err);
         if (status)
             break;
-        estimate_all(l);
-        l->level = 1 / fabs(state.scale);
+        estimate_all(l, &state);
         bool solved = state.gap <= inner;
         status = add(l, lambda, &state, delta, solved, &candidates, &added, err);
         if (status)
