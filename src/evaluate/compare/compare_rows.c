@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- A table of rows for each subject and repeat ---------------------------------------------- */
+/* ---- A table of rows for each subject and repeat --------------------------------------------- */
 
 typedef struct {
     vxs_compared *c;
