@@ -171,6 +171,15 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
         print_verdict(call, cv, names[0]);
 }
 
+/* What stands in place of a choice. */
+static void print_fixed(FILE *out, const vxs_tuning_grid *tuning)
+{
+    char ratio[VXS_REAL_TEXT];
+    fprintf(out, "%s fixed", vxs_chosen_words(tuning));
+    if (tuning->by == VXS_BY_LAMBDA)
+        fprintf(out, " at %s lambda_max", vxs_short_text(tuning->values[0], ratio));
+}
+
 static void print_words(const vxs_call *call, const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
@@ -187,7 +196,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
         fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
                 (long long)cv->settings.inner_folds);
     else
-        fprintf(out, "%s fixed", vxs_chosen_words(&cv->tuning));
+        print_fixed(out, &cv->tuning);
     fprintf(out, "%s\n",
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", balanced class weights"
                                                                     : "");

@@ -128,7 +128,10 @@ same "maps" "$(ls y | tr '\n' ' ')" "clusters.tsv cv.json folds.tsv inner_folds.
 # A bad calibration is said on the terminal.
 works "classes" voxsift simulate lasso --target diagnosis --subjects 120 --features 200 --nonzero 0.05 -q -o dx
 works "overfitted" voxsift cv dx --target diagnosis --folds 3 --inner-folds 0 --lambda-ratio 0.0001 -q -o over
+holds "at which lambda" "lambda fixed at 0.0001 lambda_max" "$work/out"
 holds "whose probabilities are too extreme" "), ideal is 1: probabilities are too extreme" "$work/out"
+works "a lambda that nothing chooses" voxsift cv dx --target diagnosis --folds 3 --inner-folds 0 --bootstraps 100 -q -o fixed
+holds "is the default of fit" "lambda fixed at 0.1 lambda_max" "$work/out"
 works "calibrated" voxsift cv dx --target diagnosis --folds 3 --nlambda 10 -q -o cal
 if grep -q "calibration slope" "$work/out"; then fail "a good one is not" "$(cat "$work/out")"; else pass; fi
 rm -rf ./*
