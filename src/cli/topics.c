@@ -52,8 +52,9 @@ static const char folds[] =
     "Classes that differ in size by more than 50 % are balanced (--class-weights).";
 
 static const char scores[] =
-    "Baselines: constant (the mean or the most frequent class), covariates (the unpenalized "
-    "covariates alone) and global signal (these and the sum of all features).\n\n"
+    "Baselines: constant (the mean or the most frequent class of the training subjects), "
+    "covariates (the unpenalized covariates alone) and global signal (these and the sum of all "
+    "features).\n\n"
     "Errors (mae, rmse, r2, accuracy, brier) are computed over all held-out subjects; r2 is 1 - "
     "sum (y - prediction)^2 / sum (y - mean of y)^2. Metrics "
     "that compare subjects (r, auc, balanced_accuracy, sensitivity, specificity) compare those "

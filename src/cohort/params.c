@@ -13,7 +13,7 @@ const vxs_param vxs_source_params[] = {
                  "column of the table with the images' paths, relative to the table",
                  .head = VXS_HEAD_DATA, .usual = true),
     VXS_TEXT_ROW("pattern", "TEXT", AT(pattern),
-                 "path of each row's image, with columns in braces: "
+                 "image path relative to the table, columns in braces: "
                  "'{participant_id}/anat/{participant_id}_T1w.nii.gz'",
                  .head = VXS_HEAD_DATA, .usual = true),
     VXS_PATH_ROW("participants", "TABLE", AT(participants),

@@ -45,7 +45,7 @@ const vxs_param vxs_cv_params[] = {
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
                   "inner folds that choose lambda, --iterations or --nselect; 0: "
-                  "none, their given values are used; default 5",
+                  "none, --lambda-ratio or the given values are used; default 5",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),
     VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,

@@ -89,11 +89,11 @@ void vxs_caption_selection(const vxs_results *s)
     const vxs_json *points = vxs_json_get(s->about, path->key);
     if (!points || points->length < 2)
         return;
-    vxs_html(
-        s->out,
-        "<p class=\"small\">%s: mean loss of the inner folds at each value that was tried%s. The "
-        "smaller the loss, the better the prediction.",
-        path->title, s->kind->model ? "" : ", one curve for each outer fold");
+    vxs_html(s->out,
+             "<p class=\"small\">%s: mean loss of the %sfolds at each value that was tried%s. The "
+             "smaller the loss, the better the prediction.",
+             path->title, s->kind->model ? "" : "inner ",
+             s->kind->model ? "" : ", one curve for each outer fold");
     if (path->by == VXS_BY_LAMBDA)
         vxs_html(s->out, " Where the least loss is at the left edge, try smaller values "
                          "(--lambda-ratio).");

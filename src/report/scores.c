@@ -214,8 +214,9 @@ static void write_table(const vxs_results *s)
     vxs_html(s->out,
              "; all other metrics are computed over all subjects.%s%s Under the value of each "
              "baseline: the difference model - baseline, with an interval from the same bootstrap "
-             "draws. Baselines: constant predicts the mean or the commonest class, covariates "
-             "predicts from the covariates alone, global signal from the sum of all features, with "
+             "draws. Baselines: constant predicts the mean or the commonest class of the training "
+             "subjects of each fold, covariates predicts from the covariates alone, global signal "
+             "from the sum of all features, with "
              "the covariates if there are any. scores.tsv also has inner scores, which only choose "
              "%s and are optimistically biased.</p>\n",
              curve, slope, vxs_record_path(&s->record)->name);

@@ -86,19 +86,18 @@ double vxs_sum_rounding(const vxs_design *design);
                  .head = VXS_HEAD_HYPER, .more = "Relative to the objective of the empty model.")
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "strength of the penalty, larger selects fewer; fit and path alone",              \
-                 .head = VXS_HEAD_HYPER,                                                           \
+                 "penalty, larger selects fewer; fit and path alone", .head = VXS_HEAD_HYPER,      \
                  .more = "The loss is a sum over subjects: lambda is n times that of glmnet, n "   \
                          "times alpha of scikit-learn."),                                          \
         VXS_REAL_ROW(                                                                              \
             "lambda-ratio", "RATIO", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,                    \
-            "smallest lambda to try / lambda_max; default 0.01 (in fit: 0.1, unless "              \
-            "--choose-lambda is given)",                                                           \
+            "smallest lambda to try / lambda_max, default 0.01; if none is chosen, that of the "   \
+            "model, default 0.1",                                                                  \
             .head = VXS_HEAD_HYPER, .usual = true,                                                 \
-            .more =                                                                                \
-                "The end of the path; in fit without --choose-lambda the lambda of "               \
-                "the model. lambda_max is the smallest lambda with an empty model: no feature "    \
-                "selected, or one common weight (fused without --sparsity)."),                     \
+            .more = "The end of the path; in fit without --choose-lambda, and with --inner-folds " \
+                    "0, the lambda of the model. lambda_max is the smallest lambda with an empty " \
+                    "model: no feature "                                                           \
+                    "selected, or one common weight (fused without --sparsity)."),                 \
         VXS_WHOLE_ROW("nlambda", "N", VXS_AT(path.nlambda), 100, 2, 10000,                         \
                       "number of values of lambda to fit", .head = VXS_HEAD_HYPER,                 \
                       .more = "A geometric sequence from lambda_max to --lambda-ratio of it."),    \

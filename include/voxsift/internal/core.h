@@ -316,7 +316,7 @@ VXS_MUST_CHECK vxs_status vxs_row_filter_make(vxs_row_filter *filter, const vxs_
                                               const vxs_texts *only, const vxs_texts *exclude,
                                               vxs_error *err);
 #define VXS_ONLY_HELP                                                                              \
-    "keep subjects where EXPR holds, such as group=AD,CN",                                         \
+    "keep subjects where EXPR holds: group=AD,CN; 'age>60'",                                       \
         .head = VXS_HEAD_DATA, .usual = true,                                                      \
         .more = "group=AD,CN: AD or CN. Also age>60, site!=B, and mmse= (no value). May be "       \
                 "repeated; all must hold."
