@@ -143,13 +143,14 @@ static void write_series(FILE *out, const axis *x, const axis *y, const vxs_seri
 }
 
 #define NAME 22 /* characters of a name in a legend: as many wide ones have room */
+#define LINE 48 /* of a name with a line of its own */
 
-/* The beginning of a name that is longer, whole characters of it. */
-static void write_name(FILE *out, const char *name)
+/* The beginning of a name that is longer, whole characters of it: LINE at most. */
+static void write_name(FILE *out, const char *name, size_t most)
 {
-    char text[4 * NAME + 4] = "";
+    char text[4 * LINE + 4] = "";
     size_t at = 0, length = strlen(name);
-    for (size_t k = 0; k < NAME && at < length; k++) {
+    for (size_t k = 0; k < most && at < length; k++) {
         size_t bytes = vxs_utf8_length(name + at, length - at);
         at += bytes > 0 ? bytes : 1;
     }
@@ -177,14 +178,14 @@ static void write_legend(FILE *out, const vxs_chart *chart, const axis *x, const
         vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"4\" fill=\"%s\"/>", at, y - 4,
                  series[k].color);
         vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"%s\">", name, y, class);
-        write_name(out, series[k].name);
+        write_name(out, series[k].name, NAME);
         y += 16;
     }
     if (!chart->mark_name)
         return;
     vxs_html(out, "<path d=\"M%x %xh12\" class=\"mark\"/>", at - 6, y - 4);
     vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"%s\">", name, y, class);
-    write_name(out, chart->mark_name);
+    write_name(out, chart->mark_name, NAME);
 }
 
 void vxs_chart_write(FILE *out, const vxs_chart *chart, const vxs_series *series, size_t count)
@@ -321,5 +322,40 @@ void vxs_dots_write(FILE *out, const char *title, const char *label, const vxs_d
             vxs_html(out, "<path d=\"M%x %xv16\" stroke=\"%s\" stroke-width=\"2.5\"/>",
                      place(&x, rows[r].mean), y - 8, rows[r].color);
     }
+    fputs("</svg>\n", out);
+}
+
+/* ---- Intervals ------------------------------------------------------------------------------- */
+
+#define PAIR 36.0 /* height of a row: its name, and the interval below */
+
+static void write_interval(FILE *out, const axis *x, double y, const vxs_interval *row)
+{
+    vxs_html(out, "<text x=\"%x\" y=\"%x\" class=\"k\">", x->from, y - 9);
+    write_name(out, row->name, LINE);
+    if (isfinite(row->low) && isfinite(row->high))
+        vxs_html(out, "<path d=\"M%x %xH%x\" stroke=\"%s\" stroke-width=\"1.6\"/>",
+                 place(x, row->low), y, place(x, row->high), row->color);
+    if (isfinite(row->value))
+        vxs_html(out, "<circle cx=\"%x\" cy=\"%x\" r=\"4\" fill=\"%s\"/>", place(x, row->value), y,
+                 row->color);
+}
+
+void vxs_intervals_write(FILE *out, const char *title, const char *label, const vxs_interval *rows,
+                         size_t count)
+{
+    axis x = { 0, 0, LEFT / 2, WIDTH - RIGHT, false, false };
+    double height = TOP + PAIR * (double)count + BOTTOM;
+    for (size_t r = 0; r < count; r++) {
+        widen(&x, rows[r].value);
+        widen(&x, rows[r].low);
+        widen(&x, rows[r].high);
+    }
+    round_ends(&x);
+    write_frame(out, height, title);
+    write_x_axis(out, &x, height - BOTTOM, label);
+    vxs_html(out, "<path d=\"M%x %xV%x\" class=\"dash\"/>", place(&x, 0), height - BOTTOM, TOP);
+    for (size_t r = 0; r < count; r++)
+        write_interval(out, &x, TOP + PAIR * ((double)r + 0.75), &rows[r]);
     fputs("</svg>\n", out);
 }

@@ -55,6 +55,13 @@ typedef struct {
 } vxs_dots;
 void vxs_dots_write(FILE *out, const char *title, const char *label, const vxs_dots *rows,
                     size_t count);
+/* A row a difference with its interval, and a line at 0. */
+typedef struct {
+    const char *name, *color;
+    double value, low, high;
+} vxs_interval;
+void vxs_intervals_write(FILE *out, const char *title, const char *label, const vxs_interval *rows,
+                         size_t count);
 
 /* slices.c: a map over an underlay, as PNG in the page, in neurological convention where the
  * orientation is known. */

@@ -106,6 +106,8 @@ static const char *const of_all[] = { "subjects", "features", NULL };
 static const char *const of_permutations[] = {
     "subjects", "permutations", "requested", "observed", "exceedances", "p", "smallest_p", NULL
 };
+static const char *const of_comparison[] = { "subjects", "groups", "folds", "repeats",
+                                             "swaps",    "tests",  NULL };
 static const char *const of_halves[] = { "subjects", "features", "halves", "threshold", NULL };
 
 static const vxs_results_kind kinds[] = {
@@ -151,6 +153,12 @@ static const vxs_results_kind kinds[] = {
       .rows = vxs_section_halving,
       .certificate = vxs_section_certificate,
       .paper = vxs_paper_stability },
+    { .file = "compare.json",
+      .format = "voxsift comparison",
+      .heading = "Comparison of models",
+      .numbers = of_comparison,
+      .results = vxs_section_compared,
+      .several = true },
     { .file = NULL },
 };
 
@@ -168,7 +176,11 @@ static vxs_status read_about(vxs_results *s, const char *path, vxs_json **about,
     for (const char *const *key = kind->numbers; !status && *key; key++)
         if (isnan(vxs_json_get_number(s->about, *key)))
             status = vxs_fail(err, VXS_BAD_DATA, "'%s' has no number '%s'", path, *key);
-    return status ? status : vxs_record_read(s->about, path, &s->record, err);
+    if (status || !kind->several)
+        return status ? status : vxs_record_read(s->about, path, &s->record, err);
+    const vxs_json *classes = vxs_json_get(s->about, "classes");
+    s->record = (vxs_record){ .about = s->about, .class_count = classes ? classes->length : 0 };
+    return VXS_OK;
 }
 
 /* The same, when the directory has it. */
@@ -194,17 +206,18 @@ static vxs_status find_kind(vxs_results *s, vxs_json **about, vxs_error *err)
     if (!status && !s->kind && access(s->directory, F_OK) != 0)
         status = vxs_fail(err, VXS_MISSING,
                           "no directory '%s': a page shows results of 'voxsift cv', 'fit', "
-                          "'permute' or 'stability'",
+                          "'permute', 'stability' or 'compare'",
                           s->directory);
     if (!status && !s->kind && is)
         status = vxs_fail(err, VXS_MISSING,
                           "'%s' is a %s: a page shows results of 'voxsift cv', 'fit', "
-                          "'permute' or 'stability'",
+                          "'permute', 'stability' or 'compare'",
                           s->directory, is);
     if (!status && !s->kind)
-        status = vxs_fail(err, VXS_MISSING,
-                          "'%s' was not made by 'voxsift cv', 'fit', 'permute' or 'stability'",
-                          s->directory);
+        status = vxs_fail(
+            err, VXS_MISSING,
+            "'%s' was not made by 'voxsift cv', 'fit', 'permute', 'stability' or 'compare'",
+            s->directory);
     return status;
 }
 
@@ -264,10 +277,12 @@ static vxs_status write_page(const vxs_results *s, vxs_error *err)
         status = vxs_section_units(s, err);
     if (status)
         return status;
-    vxs_section_done(s);
+    if (!kind->several)
+        vxs_section_done(s);
     if (kind->certificate)
         kind->certificate(s);
-    vxs_section_methods(s);
+    if (!kind->several)
+        vxs_section_methods(s);
     fputs("</body></html>\n", s->out);
     return VXS_OK;
 }

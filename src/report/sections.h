@@ -2,10 +2,11 @@
  *
  * report.c opens the page and the results directory, and has the table of kinds of directories.
  * Each kind has a file for its results: scores.c (with classes.c) and inner_loss.c for
- * cross-validation, permuted.c, stable.c. maps.c has slices and region tables; selected.c and
- * pairs.c have selected groups and pairs; about.c has settings and certificates, participant_flow.c
- * the flow of participants, paper.c the methods paragraph with its references. All of them read the
- * directory and nothing else. Text that depends on the method is in model/words.h. */
+ * cross-validation, permuted.c, stable.c, compared.c. maps.c has slices and region tables;
+ * selected.c and pairs.c have selected groups and pairs; about.c has settings and certificates,
+ * participant_flow.c the flow of participants, paper.c the methods paragraph with its references.
+ * All of them read the directory and nothing else. Text that depends on the method is in
+ * model/words.h. */
 #ifndef VXS_REPORT_SECTIONS_H
 #define VXS_REPORT_SECTIONS_H
 
@@ -38,6 +39,7 @@ typedef struct {
     const vxs_results_map *maps;              /* ends with file == NULL */
     const char *caution;                      /* above the maps */
     bool model;                               /* the directory is a model */
+    bool several;                             /* its results are the page: of several models */
     void (*rows)(const vxs_results *results); /* of the table of what was done */
     void (*certificate)(const vxs_results *results);
     void (*paper)(vxs_paper *paper); /* sentences for a paper, after those that all have */
@@ -64,6 +66,8 @@ VXS_MUST_CHECK vxs_status vxs_results_column(const vxs_results *results, const c
 VXS_MUST_CHECK vxs_status vxs_section_scores(const vxs_results *results, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_section_permutations(const vxs_results *results, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_section_stability(const vxs_results *results, vxs_error *err);
+/* compared.c: models compared, a page without the sections of one model. */
+VXS_MUST_CHECK vxs_status vxs_section_compared(const vxs_results *results, vxs_error *err);
 /* inner_loss.c: how lambda was chosen; and of a model, where folds chose it. */
 VXS_MUST_CHECK vxs_status vxs_section_selection(const vxs_results *results, vxs_error *err);
 void vxs_caption_selection(const vxs_results *results);

@@ -84,5 +84,13 @@ for file in cv.json predictions.tsv folds.tsv; do
 done
 rm -rf t && cp -r one-2 t && cut -f 1-8 one-2/predictions.tsv > t/predictions.tsv
 compare 65 "'t/predictions.tsv' has no column 'aligned_yes'" one-1 t
+
+# the page
+works "a page" voxsift report out -o out.html
+rm -rf t && cp -r out t && sed -i '/"pairs": \[/,$d' t/compare.json && echo '"pairs": [], "seconds": 1 }' >> t/compare.json
+refuses 65 "'t/compare.json' has no models, or no pairs of them" voxsift report t -o x.html
+sed -i 's/"swaps": [0-9]*,/"swaps": "many",/' t/compare.json
+refuses 65 "'t/compare.json' has no number 'swaps'" voxsift report t -o x.html
+compare 66 "'out' is a comparison, not a cross-validation" dx-1 out
 rm -rf ./*
 nothing_left "compare"

@@ -56,6 +56,8 @@ for data in base regions; do
     keeps 0 voxsift cv $data $model --nlambda 3 --folds 3 --inner-folds 2 -o $data.cv
     keeps 0 voxsift report $data.cv -o $data.cv.html
 done
+keeps 0 voxsift compare base.cv regions.cv --permutations 99 --metric all -o compared
+keeps 0 voxsift report compared -o compared.html
 # the table as it was given: its names are those that the model learned
 keeps 0 voxsift predict base.fit images --participants evil.tsv --json
 keeps 0 voxsift predict base.fit evil.tsv --image-column file

@@ -3,7 +3,7 @@ run "$PYTHON" "$top/tests/report/page_agrees.py"
 same "pages are whole" "$code$(cat "$work/out" "$work/err")" 0
 refuses 2 "DIR is missing" voxsift report -o x.html
 refuses 2 "option '--out FILE' is missing" voxsift report las-cv
-strange="was not made by 'voxsift cv', 'fit', 'permute' or 'stability'"
+strange="was not made by 'voxsift cv', 'fit', 'permute', 'stability' or 'compare'"
 refuses 66 "no directory 'nowhere': a page shows results of" voxsift report nowhere -o x.html
 refuses 66 "'t' is a cohort: a page shows results of" voxsift report t -o x.html
 damaged() { refuses 65 "$1" voxsift report "$2" -o x.html; } # what is said, directory

@@ -2,11 +2,14 @@
 another order, scores in another unit), its tests computed again (DeLong by all pairs of subjects, Student's t by scipy,
 Holm), and how often it finds a difference where there is none. Runs in an empty directory."""
 import copy
+import html
 import itertools
 import json
 import os
+import re
 import shutil
 import sys
+import xml.etree.ElementTree as ET
 
 import numpy as np
 from scipy import stats
@@ -290,6 +293,33 @@ check("a difference is found", difference(said)["swaps"]["p"] < 0.01 and differe
       and difference(said)["conclusion"].startswith("null-1 predicts better than null-2 by 0."), difference(said))
 said = compare("null-2", "null-1", "--metric", "brier")
 check("and by an error, which is better where it is less", difference(said, "brier")["difference"] > 0 and difference(said, "brier")["conclusion"].startswith("null-1 predicts better than null-2 by 0."), said["pairs"])
+
+# ---- The page --------------------------------------------------------------------------------------------
+three_models = json.loads(run("compare", "dx-1", "dx-2", "other-1", "--metric", "all", "--permutations", "99", "--json", "--bootstraps", "200", "-q", "-o", "shown")[0])
+run("report", "shown", "-o", "shown.html")
+page = open("shown.html").read()
+body = re.split("<h2>", page)
+body = {b.split("</h2>")[0]: b for b in body[1:]}
+check("its parts", list(body) == ["Differences", "Models", "Methods paragraph", "Provenance"], list(body))
+v = lambda x: f"{x:#.3g}".rstrip(".") if x else "0.00"
+for pair in three_models["pairs"]:
+    d = pair["metrics"]["auc"]
+    row = f"{pair['first']} &minus; {pair['second']}</td><td><b>{v(d['difference'])}</b></td><td>{v(d['low'])} to {v(d['high'])}</td><td>{v(d['swaps']['p'])} <small>({v(d['swaps']['p_holm'])})"
+    check(f"the row of {pair['first']} and {pair['second']}", row in body["Differences"], row)
+    check("its conclusion", html.escape(d["conclusion"], quote=True).replace("&#x27;", "&#39;") in page, d["conclusion"])
+figures = re.findall("<svg.*?</svg>", page, re.S)
+check("a figure for each metric, with a row for each pair", len(figures) == 8 and all(f.count("<circle") == 3 and f.count('class="dash"') == 1 for f in figures), len(figures))
+for f, m in zip(figures, three_models["pairs"][0]["metrics"]):
+    ET.fromstring(f)
+    x = [float(c) for c in re.findall('circle cx="([-0-9.]+)"', f)]
+    lines = [tuple(map(float, line)) for line in re.findall('d="M([-0-9.]+) [-0-9.]+H([-0-9.]+)" stroke', f)]
+    zero = float(re.search('d="M([-0-9.]+) [-0-9.]+V[-0-9.]+" class="dash"', f)[1])
+    each = [p["metrics"][m] for p in three_models["pairs"]]
+    scale = max((abs(d["high"] - d["low"]), abs(line[1] - line[0])) for d, line in zip(each, lines))
+    to = lambda value: zero + value * scale[1] / scale[0]
+    check(f"{m}: drawn where they are", all(abs(c - to(d["difference"])) < 1 and abs(line[0] - to(d["low"])) < 1 and abs(line[1] - to(d["high"])) < 1 for c, line, d in zip(x, lines, each)), (x, lines, each))
+check("options", all(w in body["Models"] for w in ("<th>ridge</th><td>0</td><td>20</td><td>0</td>", "<th>loss</th>", "<th>cohort</th>")), body["Models"])
+
 said = compare("dx-1", "copy")
 check("no evidence", difference(said)["conclusion"].startswith("There is no evidence that dx-1 or copy predicts better: the difference in AUC of "), said["pairs"])
 finish()

@@ -30,7 +30,8 @@ import mutate_seeds
 KINDS = ("cohort", "model", "part", "checkpoint", "table", "result")
 LIMIT = 8  # seconds; a case takes some hundredths of one
 # Objects with metrics, of which some do not exist for few subjects, one class or equal predictions; and of any array.
-SCORES = ("metrics", "outer", "inner", "baseline", "difference", "min", "max", "mean", "sd")
+SCORES = ("metrics", "outer", "inner", "baseline", "difference", "min", "max", "mean", "sd",
+          "models", "pairs")
 # Cautions that an edit may deserve, which nothing hides: a cohort without a record of its features; copies of subjects.
 CAUTION = re.compile(r"voxsift [a-z-]+: warning: (the model and '.*' do not both record the SHA-256 of the same files"
                      r"|'.*' and '.*'(, and other pairs of subjects, )?have the same feature values)")

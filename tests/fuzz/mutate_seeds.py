@@ -115,6 +115,7 @@ MODELS = {
 RUNS = {
     "cv": ("columns", "cv", "--target score --confounds age " + SMALL),
     "cv-classes": ("voxels", "cv", "--target dx --repeats 2 " + SMALL),
+    "cv-ridge": ("columns", "cv", "--target score --ridge 1 " + SMALL),
     "cv-fgm": ("columns", "cv", "--target dx --method fgm --per-iteration 1 --iterations 2 --folds 2 --inner-folds 2 --bootstraps 100"),
     "permute": ("columns", "permute", "--target score --permutations 6 --stop-at 0 " + SMALL),
     "stability": ("voxels", "stability", "--target score --pairs 2 --nlambda 4"),
@@ -201,7 +202,10 @@ def all_seeds():
     seeds += [Seed("m-" + name, "model", model_commands(cohort)) for name, (cohort, _) in MODELS.items()]
     for name, (_, command, _) in RUNS.items():
         seeds.append(Seed("p-" + name, "part", ["merge {d} {s}/q-%s -o {o} --json" % name, "merge {s}/q-%s {d} -o {o}" % name]))
-        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html"]))
+        compared = {"cv": "cv-ridge", "cv-ridge": "cv"}.get(name)
+        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html"] + (
+            ["compare {d} {s}/r-%s --permutations 99 -o {o} --json" % compared, "compare {s}/r-%s {d} --permutations 99 --bootstraps 100 --metric all" % compared] if compared else [])))
+    seeds.append(Seed("r-compare", "result", ["report {d} -o {o}.html"]))
     for name, (cohort, command, options) in STOPPED.items():
         seeds.append(Seed("k-" + name, "checkpoint", ["%s {s}/c-%s %s -o {d}/out --resume --json" % (command, cohort, options)]))
     seeds += [Seed("raw", "table", commands, [file]) for file, commands in TABLES.items()]
@@ -235,6 +239,7 @@ class Maker:
         for name, (cohort, command, options) in RUNS.items():
             for letter, chunk in (("p", " --chunk 1/2"), ("q", " --chunk 2/2"), ("r", "")):
                 self.run(f"{command} {{s}}/c-{cohort} {options}{chunk} -o {{s}}/{letter}-{name}", codes=(0, 3))
+        self.run("compare {s}/r-cv {s}/r-cv-ridge --metric all --permutations 99 --bootstraps 100 -o {s}/r-compare")
         for name, (cohort, command, options) in STOPPED.items():
             os.mkdir(os.path.join(self.root, "k-" + name))
             self.stop(f"{command} {{s}}/c-{cohort} {options}", os.path.join(self.root, "k-" + name, "out"))

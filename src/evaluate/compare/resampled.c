@@ -84,7 +84,7 @@ vxs_status vxs_compared_resample(vxs_compared *c, vxs_error *err)
         vxs_compared_difference *d = &pair->each[k % c->metric_count];
         d->mean = d->mean_low = d->mean_high = d->t = d->resampled.p = NAN;
         if (row->no_mean)
-            d->resampled.undefined = "a ratio that is unstable in single folds";
+            d->resampled.undefined = "the metric is a ratio that is unstable in single folds";
         else
             test(c, pair, row, d);
     }
