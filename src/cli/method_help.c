@@ -43,7 +43,7 @@ static const page pages[] = {
                               .result = "weights.nii.gz holds smooth weights. The larger "
                                         "--laplacian, the larger and "
                                         "flatter the blobs.",
-                              .cost = "Up to several times that of the lasso." },
+                              .cost = "Ten times that of the lasso, or more." },
     [VXS_METHOD_GROUP_LASSO] = { .map = "whole regions or patches",
                                  .use = "regions of an atlas to report",
                                  .when = "Use it where whole regions, patches or other groups "
@@ -85,8 +85,9 @@ static const page pages[] = {
                                "weights.nii.gz is constant on each fused region; the report lists "
                                "the regions. "
                                "Without --sparsity most voxels have a weight.",
-                           .cost = "On trees as fast as the lasso; on grids minutes for 100,000 "
-                                   "voxels." },
+                           .cost = "On trees of voxels as fast as the lasso (a tree of columns "
+                                   "compares "
+                                   "all pairs); on grids minutes for 100,000 voxels." },
     [VXS_METHOD_SKFS] = { .map = "voxels, without sign",
                           .use = "effects that are not linear",
                           .when = "Use it for classes where the relation of voxel and diagnosis is "

@@ -32,7 +32,8 @@ const vxs_param vxs_permute_params[] = {
                  "with --blocks: exchange whole blocks of the same size, such as families",
                  .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("stop-at", "C", AT(stop_at), 50, 0, 1e7,
-                  "stop early after C exceedances (Besag and Clifford 1991); 0: never",
+                  "stop early after C exceedances (Besag and Clifford 1991), except in a chunk; "
+                  "0: never",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "A chunk does not stop; 'voxsift merge' counts no further."),
     { .name = NULL },

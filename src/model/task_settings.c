@@ -29,7 +29,7 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_TEXT_ROW(
-        "positive", "CLASS", AT(positive), "class that high scores favor; default the rarer one",
+        "positive", "CLASS", AT(positive), "class high scores favor; default the rarer by weight",
         .head = VXS_HEAD_DATA, .usual = true,
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "

@@ -227,15 +227,20 @@ void vxs_chart_write(FILE *out, const vxs_chart *chart, const vxs_series *series
 #define MOST_BINS 64
 
 typedef struct {
-    double low, width;
-    size_t count, most; /* bins, and the most values in one */
+    double first, width; /* the lowest edge, in widths: edges are whole numbers of them */
+    size_t count, most;  /* bins, and the most values in one */
     size_t of[MOST_BINS];
 } bins;
+
+static double edge_of(const bins *b, size_t k)
+{
+    return (b->first + (double)k) * b->width;
+}
 
 /* A value that is the edge of a bin, but for rounding, lies in the upper one. */
 static size_t bin_of(const bins *b, double value)
 {
-    double at = floor((value - b->low) / b->width + 1e-9);
+    double at = floor((value - edge_of(b, 0)) / b->width + 1e-9);
     return (size_t)fmax(0, fmin(at, MOST_BINS - 1));
 }
 
@@ -252,7 +257,7 @@ static void find_bins(bins *b, const double *values, size_t count)
     double rough =
         same ? (size > 0 ? size / 10 : 0.1) : (high - low) / fmax(5, fmin(25, sqrt((double)count)));
     b->width = round_step(rough);
-    b->low = floor(low / b->width + 1e-9) * b->width;
+    b->first = floor(low / b->width + 1e-9);
     for (size_t k = 0; k < count; k++) {
         size_t bin = bin_of(b, values[k]), many = ++b->of[bin];
         b->count = bin + 1 > b->count ? bin + 1 : b->count;
@@ -263,7 +268,7 @@ static void find_bins(bins *b, const double *values, size_t count)
 /* Each says which values it counts when it is pointed at. */
 static void write_bar(FILE *out, const axis *x, const axis *y, const bins *b, size_t k)
 {
-    double low = b->low + (double)k * b->width, high = low + b->width;
+    double low = edge_of(b, k), high = edge_of(b, k + 1);
     double left = place(x, low), top = place(y, (double)b->of[k]);
     if (b->of[k] == 0)
         return;
@@ -279,8 +284,8 @@ void vxs_bars_write(FILE *out, const vxs_chart *chart, const double *values, siz
     axis x = { INFINITY, -INFINITY, LEFT, WIDTH - RIGHT, false, false };
     find_bins(&b, values, count);
     widen(&x, chart->mark);
-    widen(&x, b.low);
-    widen(&x, b.low + (double)b.count * b.width);
+    widen(&x, edge_of(&b, 0));
+    widen(&x, edge_of(&b, b.count));
     round_ends(&x);
     /* bars stand on the axis, and leave room for the legend */
     axis y = { 0, 1.2 * fmax(1, (double)b.most), HEIGHT - BOTTOM, TOP, false, true };

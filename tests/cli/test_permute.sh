@@ -12,6 +12,11 @@ run voxsift permute c --target score --nlambda 4 --permutations 5 -o x
 same "in words" "$code" 0
 holds "p" "permutations of the complete nested CV: correlation r " "$work/out"
 holds "the smallest p is said before" "the smallest possible p is 0.167" "$work/err"
+works "a cohort whose null is on both sides of 0" voxsift simulate lasso --subjects 60 --features 50 -o both
+run voxsift permute both --target score --nlambda 4 --permutations 19 -o both-p
+works "the page" voxsift report both-p -o both.html
+same "the edges of its bars are round" "$(grep -o '<title>[-0-9.e]* to [-0-9.e]*: ' both.html | head -n 3 | tr '\n' ' ')" \
+    "<title>-0.3 to -0.2:  <title>-0.2 to -0.1:  <title>-0.1 to 0:  "
 echo "my notes" > y.checkpoint
 run voxsift permute c --target score --nlambda 4 --permutations 5 -o y
 same "a run that does not start" "$code" 73
