@@ -25,6 +25,10 @@ static const hint options[] = {
     { "threads", { "nthreads" }, NULL },
     { "n-perm", { "permutations" }, "'voxsift permute --permutations N'" },
     { "nperm", { "permutations" }, "'voxsift permute --permutations N'" },
+    { "n-swaps", { "permutations" }, NULL },
+    { "n-boot", { "bootstraps" }, NULL },
+    { "n-bootstrap", { "bootstraps" }, NULL },
+    { "boot-n", { "bootstraps" }, NULL },
     { "n-permutations", { "permutations" }, "'voxsift permute --permutations N'" },
     { "permutations", { NULL }, "'voxsift permute --permutations N'" },
     { "scoring", { "metric" }, NULL },
@@ -107,8 +111,11 @@ static const value_hint commands[] = {
     { NULL, "randomise", "permute" },  { NULL, "palm", "permute" },
     { NULL, "cross-validate", "cv" },  { NULL, "crossval", "cv" },
     { NULL, "cross_val_score", "cv" }, { NULL, "train", "fit" },
-    { NULL, "glmnet", "fit" },         { NULL, "cluster", "regions" },
-    { NULL, "fslinfo", "info" },       { NULL, "boutiques", "describe" },
+    { NULL, "delong", "compare" },     { NULL, "roc.test", "compare" },
+    { NULL, "mcnemar", "compare" },    { NULL, "ttest", "compare" },
+    { NULL, "diff", "compare" },       { NULL, "glmnet", "fit" },
+    { NULL, "cluster", "regions" },    { NULL, "fslinfo", "info" },
+    { NULL, "boutiques", "describe" },
 };
 
 /* True if the words are equal up to '_' and '.' for '-': --n_jobs is --n-jobs. */

@@ -85,6 +85,9 @@ done
 rm -rf t && cp -r one-2 t && cut -f 1-8 one-2/predictions.tsv > t/predictions.tsv
 compare 65 "'t/predictions.tsv' has no column 'aligned_yes'" one-1 t
 
+refuses 2 "unknown command 'delong'; did you mean 'compare'" voxsift delong
+compare 2 "'--permutations'" dx-1 dx-2 --n-permutations 10
+
 # the page
 works "a page" voxsift report out -o out.html
 rm -rf t && cp -r out t && sed -i '/"pairs": \[/,$d' t/compare.json && echo '"pairs": [], "seconds": 1 }' >> t/compare.json
