@@ -81,7 +81,7 @@ typedef struct {
     vxs_graph graph;    /* of features, for methods that use one */
     vxs_analysis terms; /* rows of D over features, in place of a graph; made on demand */
     vxs_groups groups;  /* of features; made on demand */
-    bool groups_shared; /* groups belong to the unrestricted task, which must stay */
+    bool groups_shared, terms_shared; /* they belong to the unrestricted task, which must stay */
     vxs_design *design;
     int *untold; /* 1 until it was said that class weights are balanced; NULL: they are not */
     struct vxs_prepared *prepared;    /* further data of the method's problem, or NULL */

@@ -11,7 +11,10 @@ vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings
         return status;
     status = vxs_task_new(call->context, &cohort, settings, &task, err);
     if (!status) {
-        status = work(call, &task, err);
+        if (call->method)
+            status = vxs_task_share(call->context, &task, call->method, err);
+        if (!status)
+            status = work(call, &task, err);
         vxs_task_release(&task);
     }
     vxs_cohort_release(&cohort);

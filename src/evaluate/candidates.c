@@ -6,7 +6,6 @@
  * one at most. A feature of several groups may be selected oftener than each of them, so that a
  * bound for groups would not be one for it. */
 #include "evaluate/evaluate.h"
-#include "model/estimators.h"
 #include "voxsift/internal/design.h"
 
 #include <float.h>
@@ -56,8 +55,7 @@ vxs_status vxs_candidates_count(const vxs_task *task, const vxs_method_settings 
                                 vxs_candidates *c, vxs_error *err)
 {
     vxs_task t = *task;
-    const vxs_estimator *estimator = vxs_task_estimator(&t);
-    vxs_status status = estimator->share ? estimator->share(NULL, &t, method, err) : VXS_OK;
+    vxs_status status = vxs_task_share(NULL, &t, method, err);
     if (!status)
         status = vxs_design_measure(t.design, err);
     size_t *in = status ? NULL : vxs_alloc(t.cohort->p, sizeof(*in), err);
@@ -65,8 +63,7 @@ vxs_status vxs_candidates_count(const vxs_task *task, const vxs_method_settings 
         count_memberships(&t, in);
         *c = count_candidates(&t, in);
     }
-    if (task->groups.count == 0) /* made here */
-        vxs_groups_release(&t.groups);
+    vxs_task_unshare(&t, task);
     free(in);
     if (status || !in)
         return status ? status : VXS_FAILED;

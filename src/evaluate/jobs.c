@@ -398,9 +398,7 @@ vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t coun
                 .count = count,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
                 .err = err };
-    const vxs_estimator *estimator = vxs_task_estimator(&q.task);
-    vxs_status status =
-        estimator->share ? estimator->share(context, &q.task, common->method, err) : VXS_OK;
+    vxs_status status = vxs_task_share(context, &q.task, common->method, err);
     if (status)
         return status;
     vxs_progress_start(&q.progress, context, common->doing, "fits", count);
@@ -410,7 +408,6 @@ vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t coun
 #pragma omp parallel num_threads(threads)
         work_off(&q);
     }
-    if (common->task->groups.count == 0) /* made here, for all parts */
-        vxs_groups_release(&q.task.groups);
+    vxs_task_unshare(&q.task, common->task);
     return status ? status : q.status;
 }

@@ -66,6 +66,7 @@ static const vxs_estimator estimators[] = {
                            .loss = chosen,
                            .words = &vxs_fused_words,
                            .table = &vxs_terms_table,
+                           .share = vxs_share_terms,
                            .is_dense = vxs_is_without_sparsity },
     [VXS_METHOD_SKFS] = { .encoder = &vxs_kernel_encoder,
                           .prepare = vxs_prepare_kernels,

@@ -57,6 +57,8 @@ const vxs_estimator *vxs_task_estimator(const vxs_task *task);
 bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *method);
 vxs_status vxs_share_groups(const vxs_context *context, vxs_task *task,
                             const vxs_method_settings *settings, vxs_error *err);
+vxs_status vxs_share_terms(const vxs_context *context, vxs_task *task,
+                           const vxs_method_settings *settings, vxs_error *err); /* problem.c */
 size_t vxs_limit_blocks(vxs_method_settings *settings, size_t features);
 bool vxs_is_without_sparsity(const vxs_method_settings *settings); /* problem.c */
 /* The loss that is minimized; `of_target` is squared loss for scores and logistic or multinomial

@@ -172,13 +172,24 @@ static void release_differences(vxs_prepared *prepared)
     free(prepared);
 }
 
+static bool penalizes_terms(const vxs_method_settings *s)
+{
+    return s->fused.penalty && strcmp(s->fused.penalty, "edges") != 0;
+}
+
+vxs_status vxs_share_terms(const vxs_context *context, vxs_task *t, const vxs_method_settings *s,
+                           vxs_error *err)
+{
+    (void)context;
+    return penalizes_terms(s) ? vxs_task_make_terms(t, s->fused.penalty, err) : VXS_OK;
+}
+
 vxs_status vxs_prepare_differences(const vxs_context *context, vxs_task *t, size_t output,
                                    const vxs_method_settings *settings, vxs_problem *problem,
                                    vxs_error *err)
 {
     (void)context;
     (void)output;
-    const char *penalty = settings->fused.penalty;
     differences *d = t->prepared ? (differences *)t->prepared : vxs_alloc(1, sizeof(*d), err);
     if (!d)
         return VXS_FAILED;
@@ -186,11 +197,11 @@ vxs_status vxs_prepare_differences(const vxs_context *context, vxs_task *t, size
                         .edges = vxs_fused_on(&t->graph, settings->fused.sparsity) };
     t->prepared = &d->head;
     problem->penalty = &d->edges.penalty;
-    if (!penalty || strcmp(penalty, "edges") == 0)
+    if (!penalizes_terms(settings))
         return VXS_OK;
     if (settings->fused.sparsity > 0)
         return vxs_fail(err, VXS_MISUSE, "a sparsity goes with a graph, not with terms");
-    vxs_status status = vxs_task_make_terms(t, penalty, err);
+    vxs_status status = vxs_task_make_terms(t, settings->fused.penalty, err);
     d->sums = vxs_generalized_of(&t->terms);
     problem->penalty = &d->sums.penalty;
     return status;

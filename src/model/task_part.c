@@ -1,5 +1,6 @@
 /* task_part.c - a task on a subset of its subjects: everything that is estimated is estimated on
  * these alone. */
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -63,11 +64,27 @@ static vxs_status copy_graph(const vxs_graph *from, vxs_graph *to, vxs_error *er
 void vxs_task_release_structure(vxs_task *t)
 {
     vxs_graph_release(&t->graph);
-    vxs_analysis_release(&t->terms);
+    if (!t->terms_shared)
+        vxs_analysis_release(&t->terms);
     if (!t->groups_shared)
         vxs_groups_release(&t->groups);
     free(t->untold);
     t->untold = NULL;
+}
+
+vxs_status vxs_task_share(const vxs_context *context, vxs_task *t,
+                          const vxs_method_settings *settings, vxs_error *err)
+{
+    const vxs_estimator *estimator = vxs_task_estimator(t);
+    return estimator->share ? estimator->share(context, t, settings, err) : VXS_OK;
+}
+
+void vxs_task_unshare(vxs_task *copy, const vxs_task *t)
+{
+    if (t->groups.count == 0)
+        vxs_groups_release(&copy->groups);
+    if (t->terms.count == 0)
+        vxs_analysis_release(&copy->terms);
 }
 
 vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, const size_t *which,
@@ -80,6 +97,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                     .batcher = whole->batcher,
                     .groups = whole->groups, /* spheres can take more memory than all the rest */
                     .groups_shared = whole->groups.count > 0,
+                    .terms = whole->terms,
+                    .terms_shared = whole->terms.count > 0,
                     .n = count,
                     .class_count = whole->class_count,
                     .covariate_count = whole->covariate_count };

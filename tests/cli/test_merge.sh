@@ -93,6 +93,25 @@ sed -i '2s/\t[^\t]*/\t3.25/' elsewhere/participants.tsv
 merge 65 "'p1' was made of another cohort than 'elsewhere' is now" p1 p2 p3 --cohort elsewhere
 mv away c
 
+# tables that options name are part of the run: what is in them, not what they are called
+make_groups() { printf 'group\tfeature\na\tf0\na\tf1\n%s\tf2\n' $1 > table.tsv; }
+make_matrix() {
+    awk -v last=$1 'BEGIN { print "term\tfeature\tvalue"; for (j = 0; j < 70; j++) print "t" j "\tf" j "\t" 1 + (last == "a" && j == 2) }' > table.tsv
+}
+for made in groups matrix; do
+    by="--method group-lasso --groups file:table.tsv"
+    [ $made = groups ] || by="--method fused --penalty matrix:table.tsv"
+    half() { run voxsift cv c --target score $by --nlambda 3 --folds 4 --inner-folds 2 --chunk $1/2 -o t$1 -q --force; }
+    make_$made b && half 1 && make_$made a && half 2
+    merge 65 "'t1' and 't2' are of different runs: the cohort, its table, a table that an option names" t1 t2
+    half 1
+    works "$made: the same table" voxsift merge t1 t2 -o t12 --force
+    make_$made b
+    merge 65 "'t1' was made of another cohort than 'c' is now, of other tables" t1 t2
+    rm table.tsv
+    merge 66 "cannot read 'table.tsv'" t1 t2
+done
+
 # which chunk
 bad() { refuses 2 "'--chunk' takes auto, or I/N such as 2/5, I between 1 and N" voxsift cv c $words --chunk "$1" -o x; }
 for text in 3/2 0/4 a/b 1 1/ /3 1/2/3 -1/2 1.5/2 1/9999999 ' '; do bad "$text"; done

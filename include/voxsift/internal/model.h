@@ -56,6 +56,13 @@ bool vxs_task_has_logits(const vxs_task *task);
 const char *vxs_task_id(const vxs_task *task, size_t i);
 const char *vxs_task_id_of(const void *task, size_t i);
 
+/* Makes what the fits on all parts of a task have in common, such as groups from a table, if the
+ * task does not have it yet: a table that changes during a run is not read again. */
+VXS_MUST_CHECK vxs_status vxs_task_share(const vxs_context *context, vxs_task *task,
+                                         const vxs_method_settings *settings, vxs_error *err);
+/* Releases what a copy of a task made so, unless the task has it. */
+void vxs_task_unshare(vxs_task *copy, const vxs_task *task);
+
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 void vxs_selection_release(vxs_selection *selection);

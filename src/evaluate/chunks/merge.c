@@ -51,6 +51,8 @@ static vxs_status open_cohort(const vxs_context *context, const vxs_part *part, 
     vxs_status status = m->path ? vxs_cohort_open(m->path, &m->cohort, err) : VXS_FAILED;
     if (!status)
         status = vxs_task_new(context, &m->cohort, (const void *)&m->settings, &m->task, err);
+    if (!status)
+        status = vxs_task_share(context, &m->task, &m->method, err);
     return status;
 }
 
@@ -69,8 +71,8 @@ static vxs_status check_fingerprint(const vxs_part *part, const vxs_parts *parts
     if (same || !now)
         return now ? VXS_OK : VXS_FAILED;
     return vxs_fail(err, VXS_BAD_DATA,
-                    "'%s' was made of another cohort than '%s' is now, or by another version of "
-                    "voxsift",
+                    "'%s' was made of another cohort than '%s' is now, of other tables that "
+                    "options name, or by another version of voxsift",
                     part->path, m->path);
 }
 

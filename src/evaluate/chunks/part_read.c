@@ -113,8 +113,8 @@ static vxs_status report_difference(const vxs_part *a, const vxs_part *b, vxs_er
                 return report_setting(a, b, m, vxs_json_get(theirs, m->key), err);
     }
     return vxs_fail(err, VXS_BAD_DATA,
-                    "'%s' and '%s' are of different runs: the cohort, its table, or the version of "
-                    "voxsift",
+                    "'%s' and '%s' are of different runs: the cohort, its table, a table that an "
+                    "option names, or the version of voxsift",
                     a->path, b->path);
 }
 

@@ -1,5 +1,6 @@
 /* part_write.c - the results of a chunk, for `voxsift merge`. */
 #include "evaluate/chunks/chunk.h"
+#include "model/estimators.h"
 #include "voxsift/internal/machine.h"
 
 #include <math.h>
@@ -81,7 +82,31 @@ static void people_json(vxs_json_writer *w, const vxs_run *run)
     }
 }
 
-static void run_json(vxs_json_writer *w, const vxs_run *run)
+/* The table that a setting names, such as groups: its contents may have changed since. */
+static vxs_status table_json(vxs_json_writer *w, const vxs_run *run, vxs_error *err)
+{
+    const vxs_user_table *table = vxs_task_estimator(run->task)->table;
+    char *text = NULL, hash[VXS_HASH_TEXT];
+    size_t length = 0;
+    vxs_task t = *run->task;
+    if (!table || !table->is_given(run->method))
+        return VXS_OK;
+    FILE *stream = open_memstream(&text, &length);
+    vxs_status status = stream ? vxs_task_share(NULL, &t, run->method, err) : VXS_FAILED;
+    if (!status)
+        status = table->write(&t, stream, err);
+    vxs_task_unshare(&t, run->task);
+    if (!stream || fclose(stream) != 0)
+        status = vxs_fail(err, VXS_FAILED, "not enough memory");
+    if (!status) {
+        vxs_sha256(text, length, "", 0, hash);
+        vxs_json_text(w, "table", hash);
+    }
+    free(text);
+    return status;
+}
+
+static vxs_status run_json(vxs_json_writer *w, const vxs_run *run, vxs_error *err)
 {
     const vxs_task *t = run->task;
     vxs_json_open_object(w, NULL);
@@ -98,8 +123,10 @@ static void run_json(vxs_json_writer *w, const vxs_run *run)
     reals_json(w, "weights", t->weights, t->n);
     reals_json(w, "penalties", t->penalties, t->cohort->p);
     graph_json(w, &t->graph);
+    vxs_status status = table_json(w, run, err);
     vxs_copy_json(w, "cohort", t->cohort->about);
     vxs_json_close_object(w);
+    return status;
 }
 
 char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err)
@@ -108,13 +135,15 @@ char *vxs_run_fingerprint(const vxs_run *run, vxs_error *err)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     vxs_json_writer w;
+    vxs_status status = VXS_OK;
     if (stream) {
         vxs_json_init(&w, stream);
-        run_json(&w, run);
+        status = run_json(&w, run, err);
     }
-    if (!stream || fclose(stream) != 0) {
+    if (!stream || fclose(stream) != 0)
+        status = vxs_fail(err, VXS_FAILED, "not enough memory");
+    if (status) {
         free(text);
-        (void)vxs_fail(err, VXS_FAILED, "not enough memory");
         return NULL;
     }
     vxs_sha256(text, length, "", 0, hash);
