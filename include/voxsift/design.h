@@ -84,6 +84,13 @@ VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design 
                                          const double *y, double bandwidth, size_t memory,
                                          vxs_design **design, vxs_error *err);
 
+/* Kernels between samples: x'z; exp(-gamma |x - z|^2); (gamma x'z + constant)^degree. */
+enum { VXS_KERNEL_LINEAR, VXS_KERNEL_RBF, VXS_KERNEL_POLY, VXS_KERNEL_GIVEN };
+/* A kernel matrix as a design, n x n and symmetric: column j has the kernels of sample j with all
+ * samples, for problems with a kernel norm. Copies the matrix. */
+VXS_MUST_CHECK vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads,
+                                       vxs_design **design, vxs_error *err);
+
 /* ---- Feature blocks -------------------------------------------------------------------------- */
 
 /* Candidates of feature generation: each block is a set of columns Z_g that are selected as a

@@ -75,6 +75,9 @@ extern const vxs_loss_kind vxs_logistic_loss;      /* log(1 + exp(-y z)), y bein
 extern const vxs_loss_kind vxs_squared_hinge_loss; /* max(0, 1 - y z)^2 / 2, y being -1 or 1 */
 /* max(0, y - z): y is a margin, the design includes the classes */
 extern const vxs_loss_kind vxs_hinge_loss;
+extern const vxs_loss_kind vxs_margin_loss; /* max(0, 1 - y z), y being -1 or 1: that of the SVM */
+/* max(0, |y - z| - threshold): that of support vector regression */
+extern const vxs_loss_kind vxs_epsilon_loss;
 /* log sum over classes c of exp(z_c) - z_y: y is the index of a class */
 extern const vxs_loss_kind vxs_multinomial_loss;
 

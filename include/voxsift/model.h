@@ -84,6 +84,8 @@ typedef struct {
     bool groups_shared, terms_shared; /* they belong to the unrestricted task, which must stay */
     vxs_design *design;
     int *untold; /* 1 until it was said that class weights are balanced; NULL: they are not */
+    struct vxs_products *products;    /* inner products of subjects, made on demand; or NULL */
+    bool products_shared;             /* they belong to the unrestricted task, which must stay */
     struct vxs_prepared *prepared;    /* further data of the method's problem, or NULL */
     struct vxs_scan_batcher *batcher; /* batches the scans of several solvers, or NULL */
     double *y, *u;                    /* target and loss weights of one output */

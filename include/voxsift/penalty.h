@@ -70,6 +70,15 @@ typedef struct {
 extern const vxs_penalty_kind vxs_grouped_penalty;
 vxs_grouped vxs_grouped_by(vxs_blocks *blocks);
 
+/* The squared norm w'Kw / 2 of a kernel machine, K the design itself: a kernel matrix, with a weight
+ * for each sample. */
+typedef struct {
+    vxs_penalty penalty;
+    vxs_design *kernel;
+} vxs_kernel_norm;
+extern const vxs_penalty_kind vxs_kernel_norm_penalty;
+vxs_kernel_norm vxs_kernel_norm_of(vxs_design *kernel);
+
 /* ---- Quadratics: added to the objective, not multiplied by lambda ---------------------------- */
 
 typedef struct vxs_quadratic_kind vxs_quadratic_kind;

@@ -56,6 +56,7 @@ typedef struct {
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;
+    size_t support;    /* support vectors: samples of a kernel machine with nonzero weight */
     size_t missed;     /* features that an unsafe rule had screened out */
     size_t iterations; /* of the outer loop */
     double passes;     /* columns read / p; the first fit includes initialization */
@@ -122,9 +123,9 @@ enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
-/* The parameter of a path: lambda, iterations, or the number of blocks to select.
- */
-typedef enum { VXS_BY_LAMBDA, VXS_BY_ITERATIONS, VXS_BY_NUMBER } vxs_path_kind;
+/* The parameter of a path: lambda, iterations, the number of blocks to select, or C = 1 / lambda of
+ * kernel machines. */
+typedef enum { VXS_BY_LAMBDA, VXS_BY_ITERATIONS, VXS_BY_NUMBER, VXS_BY_COST } vxs_path_kind;
 typedef struct {
     vxs_path_kind by;
     double value;
@@ -182,6 +183,14 @@ typedef struct {
     const char *bandwidth;  /* of gauss: a number */
 } vxs_block_settings;
 
+typedef struct {
+    int kernel;
+    const char *costs; /* values of C, comma-separated; NULL: 1, or from 0.001 to 1000 */
+    double gamma, constant;
+    int64_t degree;
+    double epsilon; /* of support vector regression, in standard deviations of the target */
+} vxs_svm_settings;
+
 /* Settings of all methods. A method reads those in its `params`; set the others to 0, as
  * vxs_params_defaults does with a zeroed struct. */
 typedef struct {
@@ -192,6 +201,7 @@ typedef struct {
     vxs_fused_settings fused;
     vxs_kernel_settings kernels;
     vxs_block_settings blocks;
+    vxs_svm_settings svm;
 } vxs_method_settings;
 
 typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
@@ -204,7 +214,7 @@ typedef struct {
     const char *source;                 /* paper and section */
     const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
     vxs_graph_use graph;                /* of features */
-    vxs_path_kind path;                 /* VXS_BY_ITERATIONS: iterations or number of blocks */
+    vxs_path_kind path; /* VXS_BY_ITERATIONS: iterations or number of blocks; VXS_BY_COST */
     vxs_standardize standardize;        /* default */
     bool classes_only;                  /* takes classes only */
     const struct vxs_solver_kind *kind; /* private to the solver room */
@@ -218,6 +228,7 @@ enum {
     VXS_METHOD_HSIC,
     VXS_METHOD_FGM,
     VXS_METHOD_MSLR,
+    VXS_METHOD_SVM,
     VXS_METHODS /* how many */
 };
 extern const vxs_method vxs_methods[];
@@ -250,7 +261,7 @@ bool vxs_solver_is_empty(const vxs_solver *solver);
  * lambda_max is. VXS_BAD_DATA if the solution is not finite. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit(vxs_solver *solver, double lambda, vxs_solution *solution,
                                          vxs_error *err);
-/* The same at a point of the path: lambda, iterations, or the number of blocks to select. */
+/* The same at a point of the path: lambda, iterations, the number of blocks to select, or C. */
 VXS_MUST_CHECK vxs_status vxs_solver_fit_at(vxs_solver *solver, vxs_path_point point,
                                             vxs_solution *solution, vxs_error *err);
 void vxs_solver_free(vxs_solver *solver);

@@ -101,12 +101,15 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
                 vxs_block_name(m, 2));
 }
 
-/* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV" */
+/* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV", or "C = 1" */
 static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
 {
     char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT];
-    fprintf(out, "  lambda = %s (%s lambda_max)", vxs_score_text(c->lambda, false, lambda),
-            vxs_score_text(c->lambda / c->lambda_max, false, ratio));
+    if (c->support > 0)
+        fprintf(out, "  C = %s", vxs_score_text(1 / c->lambda, false, lambda));
+    else
+        fprintf(out, "  lambda = %s (%s lambda_max)", vxs_score_text(c->lambda, false, lambda),
+                vxs_score_text(c->lambda / c->lambda_max, false, ratio));
     if (folds > 0)
         fprintf(out, ", chosen by %lld-fold CV", (long long)folds);
     else if (folds != 0)
@@ -119,7 +122,10 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
     const char *have = vxs_have(c->nonzero);
-    if (c->nonzero == 0)
+    if (c->support > 0)
+        fprintf(out, "  %zu support vectors (subjects with nonzero weight); no feature is selected\n",
+                c->support);
+    else if (c->nonzero == 0)
         fprintf(out, "  no feature has a nonzero weight: the model is empty at this lambda\n");
     else if (c->fused_regions > 0 && m->loss == &vxs_multinomial_loss)
         fprintf(out,
@@ -163,7 +169,8 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
 static void print_direction(FILE *out, const vxs_model *m, const vxs_task *t)
 {
     const vxs_selected *s = m->outputs[0].fit.selected;
-    if (t->class_count > 2 || (s && s->map.kind != VXS_FEATURE_MAP_NONE) || m->outputs[0].encoded)
+    bool unsigned_values = m->outputs[0].encoded && m->outputs[0].fit.certificate.support == 0;
+    if (t->class_count > 2 || (s && s->map.kind != VXS_FEATURE_MAP_NONE) || unsigned_values)
         return; /* one map per class, or unsigned values */
     fprintf(out, "  positive weights: %s %s\n", t->class_count == 2 ? "more" : "higher",
             t->class_count == 2 ? t->classes[1] : t->settings.target);

@@ -80,8 +80,8 @@ typedef struct {
 } value_hint;
 
 static const value_hint values[] = {
-    { "method", "svm", "'--method lasso --loss squared-hinge', a sparse linear SVM" },
-    { "method", "svc", "'--method lasso --loss squared-hinge', a sparse linear SVM" },
+    { "method", "svr", "'--method svm' with a numeric target" },
+    { "method", "svc", "'--method svm'" },
     { "method", "enet", "'--method lasso --ridge X'" },
     { "method", "elasticnet", "'--method lasso --ridge X'" },
     { "method", "elastic-net", "'--method lasso --ridge X'" },

@@ -75,6 +75,12 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         return;
     }
     char lambda[VXS_REAL_TEXT];
+    if (c->support > 0) {
+        fprintf(out, "  %s: %zu support vectors, at C %s; relative gap %.2g%s\n",
+                m->outputs[k].name, c->support, vxs_score_text(1 / c->lambda, false, lambda),
+                c->gap, c->converged ? "" : ", ABOVE the tolerance");
+        return;
+    }
     fprintf(out, "  %s: %zu of %zu %s %s a nonzero weight, at lambda %s; relative gap %.2g%s\n",
             m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features",
             vxs_have(c->nonzero), vxs_score_text(c->lambda, false, lambda), c->gap,

@@ -156,6 +156,24 @@ static const page pages[] = {
                                     "that of the "
                                     "selection.",
                           .cost = "Each iteration scans the data once." },
+    [VXS_METHOD_SVM] = { .map = "every voxel",
+                         .use = "the best prediction, without selection",
+                         .when = "Use it as the strong dense baseline: it shows what the image "
+                                 "predicts when no voxel has to be selected. With --kernel rbf "
+                                 "for relations that are not linear.",
+                         .problem =
+                             "Minimize |w|^2 / 2 + C sum_i u_i loss(y_i, z_i), z = <w, psi(x)> + "
+                             "b, psi the features of a kernel k(x, z) = <psi(x), psi(z)>, "
+                             "divided by its mean over subjects. The loss is max(0, 1 - y z) for "
+                             "classes and max(0, |y - z| - epsilon) for scores. Features are "
+                             "centered, not scaled, so that one reading of the images serves all "
+                             "folds, C and permutations.",
+                         .example = "voxsift cv pet --target diagnosis --method svm -o svm-cv",
+                         .result = "weights.nii.gz holds a weight for every voxel; no voxel is "
+                                   "selected. alpha.npy holds the weights of the subjects. With "
+                                   "rbf and poly the map is the mean gradient of the score, and "
+                                   "the model keeps the training images (training.npy).",
+                         .cost = "About one reading of the images." },
 };
 _Static_assert(sizeof(pages) / sizeof(pages[0]) == VXS_METHODS, "a method without a page");
 

@@ -68,9 +68,10 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
                                vxs_error *err)
 {
     const vxs_task *t = &r->part;
-    const double *factor = vxs_view_factor(t->design);
     double *v = vxs_alloc(t->n, sizeof(*v), err), mean = 0, square = 0;
     vxs_status status = v ? score_training(r, o, v, err) : VXS_FAILED;
+    if (!status) /* a machine of kernels has not read the columns */
+        status = vxs_design_measure(t->design, err);
     if (status) {
         free(v);
         return status;
@@ -84,6 +85,7 @@ static vxs_status find_pattern(const runner *r, const vxs_output_fit *o, double 
     }
     for (size_t i = 0; i < t->n; i++)
         v[i] = square > 0 ? vxs_task_weight(t, i) * v[i] / square : 0;
+    const double *factor = vxs_view_factor(t->design);
     vxs_design_scan(t->design, v, 1, pattern);
     for (size_t j = 0; j < t->cohort->p; j++)
         pattern[j] = factor[j] > 0 ? pattern[j] / factor[j] : 0;
@@ -144,6 +146,8 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     if (status || !job->keep || k + 1 < job->value_count)
         return status;
     status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
+    if (!status && o->encoder->map)
+        status = o->encoder->map(&r->part, o, err);
     job->fits[output] = o->fit;
     o->fit = (vxs_solution){ .count = 0 };
     return status;

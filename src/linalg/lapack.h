@@ -16,5 +16,7 @@ void dpbtrf_(const char *uplo, const int *n, const int *kd, double *ab, const in
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
              double *b, const int *ldb, int *info);
+void dpstrf_(const char *uplo, const int *n, double *a, const int *lda, int *pivot, int *rank,
+             const double *tol, double *work, int *info);
 
 #endif

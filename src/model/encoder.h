@@ -34,8 +34,14 @@ struct vxs_encoder {
     /* Converts a solution to weights of the unscaled features, or stores in `encoded` what scoring
      * new subjects requires. */
     vxs_status (*decode)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);
-    /* Converts a solution back to the solver's scaling. */
-    vxs_status (*encode)(const vxs_task *task, vxs_solution *fit, vxs_error *err);
+    /* Makes weights of features of what `decode` left, where scores of test subjects need none;
+     * NULL: decode made them. */
+    vxs_status (*map)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);
+    /* Stores what scoring requires without the task, for a model; NULL: decode did. */
+    vxs_status (*keep)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);
+    /* Converts a copy of the output's solution back to the solver's scaling. */
+    vxs_status (*encode)(const vxs_task *task, const vxs_output_fit *output, vxs_solution *fit,
+                         vxs_error *err);
     /* Adds the contribution of the features to the scores; the caller adds that of the covariates.
      */
     vxs_status (*score)(const vxs_output_fit *output, const vxs_scored_rows *subjects,
@@ -48,7 +54,8 @@ struct vxs_encoder {
     /* Reads `encoded` after the model's other files; NULL: nothing to read. */
     vxs_status (*read)(vxs_model *model, const char *folder, vxs_error *err);
 };
-extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encoder;
+extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encoder,
+    vxs_machine_encoder;
 
 /* The encoder of the task's method. */
 const vxs_encoder *vxs_task_encoder(const vxs_task *task);

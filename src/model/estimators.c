@@ -43,6 +43,15 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
+static const vxs_loss_kind *loss_of_machine(const vxs_task_settings *task,
+                                            const vxs_method_settings *method,
+                                            const vxs_loss_kind *of_target)
+{
+    (void)task;
+    (void)method;
+    return of_target->of_scores ? &vxs_epsilon_loss : &vxs_margin_loss;
+}
+
 /* The loss that --loss names if it fits target and method, else that of the target: losses of
  * several classes at once are the target's, as two classes are one output. */
 static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_method_settings *method,
@@ -100,6 +109,11 @@ static const vxs_estimator estimators[] = {
                               .prepare = vxs_prepare_net,
                               .loss = chosen,
                               .words = &vxs_graphnet_words },
+    [VXS_METHOD_SVM] = { .encoder = &vxs_machine_encoder,
+                         .prepare = vxs_prepare_machine,
+                         .loss = loss_of_machine,
+                         .words = &vxs_svm_words,
+                         .is_dense = vxs_machine_is_dense },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 
@@ -140,8 +154,9 @@ const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settin
 
 bool vxs_task_has_logits(const vxs_task *t)
 {
+    const vxs_loss_kind *loss = vxs_problem_loss(&t->settings, NULL, t->loss);
     return t->class_count > 0 && !vxs_task_method(t)->classes_only &&
-           vxs_chosen_loss(&t->settings) != &vxs_squared_hinge_loss;
+           (loss->joint || loss == &vxs_logistic_loss);
 }
 
 /* ---- What goes with it ----------------------------------------------------------------------- */

@@ -21,7 +21,9 @@ vxs_prepare vxs_prepare_l1, vxs_prepare_net, vxs_prepare_differences;
 vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 /* feature_blocks.c: a budget of feature blocks; for mslr with covariates in the refit only. */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
-vxs_prepare vxs_prepare_groups; /* the same: the norms of groups */
+vxs_prepare vxs_prepare_groups;  /* the same: the norms of groups */
+vxs_prepare vxs_prepare_machine; /* machine.c: kernels between subjects */
+bool vxs_machine_is_dense(const vxs_method_settings *settings);
 
 /* A table that the settings of a method name, such as the groups of features. A model stores it, so
  * that check-model can make the problem again. */

@@ -344,8 +344,10 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return status;
 }
 
-static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solution *fit,
+                         vxs_error *err)
 {
+    (void)o;
     return has_map(fit) ? VXS_OK : vxs_standardize_weights(t, fit, err);
 }
 

@@ -118,7 +118,15 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
 static vxs_status decode(const vxs_task *t, vxs_output_fit *output, vxs_error *err)
 {
     output->encoder = vxs_task_encoder(t);
-    return output->encoder->decode(t, output, err);
+    vxs_status status = output->encoder->decode(t, output, err);
+    return status || !output->encoder->map ? status : output->encoder->map(t, output, err);
+}
+
+/* For a model, which outlives the task. */
+static vxs_status keep(const vxs_task *t, vxs_output_fit *output, vxs_error *err)
+{
+    vxs_status status = decode(t, output, err);
+    return status || !output->encoder->keep ? status : output->encoder->keep(t, output, err);
 }
 
 /* Lambda as given, or as a share of lambda_max. */
@@ -144,7 +152,7 @@ static vxs_status choose_point(const vxs_task *t, const vxs_method_settings *s,
     if (vxs_task_method(t)->path == VXS_BY_LAMBDA)
         return choose_lambda(t, s, solver, 0.1, &point->value, err);
     return vxs_solver_is_empty(solver) ? vxs_fail_no_usable_feature(t, err)
-                                       : vxs_default_path_point(s, point, err);
+                                       : vxs_default_path_point(vxs_task_method(t), s, point, err);
 }
 
 /* One problem. */
@@ -223,7 +231,7 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
         return status;
     }
     fits->fit = fit;
-    return decode(t, fits, err);
+    return keep(t, fits, err);
 }
 
 vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
@@ -359,9 +367,10 @@ void vxs_warn_unidentified(const vxs_context *context, size_t unidentified)
 
 /* Decodes an output's solution into the solver's space; index and bound still belong to the model.
  */
-static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solution *copy,
+static vxs_status take_back(const vxs_task *t, const vxs_output_fit *output, vxs_solution *copy,
                             vxs_error *err)
 {
+    const vxs_solution *fit = &output->fit;
     *copy = *fit;
     copy->weight = vxs_alloc(fit->count, sizeof(*copy->weight), err);
     copy->covariate_coefficients =
@@ -372,7 +381,7 @@ static vxs_status take_back(const vxs_task *t, const vxs_solution *fit, vxs_solu
         copy->weight[k] = fit->weight[k];
     for (size_t c = 0; c < t->covariate_count; c++)
         copy->covariate_coefficients[c] = fit->covariate_coefficients[c];
-    return vxs_task_encoder(t)->encode(t, copy, err);
+    return vxs_task_encoder(t)->encode(t, output, copy, err);
 }
 
 static void release_copies(vxs_solution *copies, size_t count)
@@ -393,7 +402,7 @@ static vxs_status check_problem(const vxs_task *t, const vxs_problem *problem,
     vxs_solution *copies = vxs_alloc(count, sizeof(*copies), err), joint = { .count = 0 };
     vxs_status status = copies ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < count && !status; k++)
-        status = take_back(t, &fits[k].fit, &copies[k], err);
+        status = take_back(t, &fits[k], &copies[k], err);
     if (!status && t->loss->joint) {
         status = vxs_joint_merge(t, copies, &joint, err);
         if (!status)

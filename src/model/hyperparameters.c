@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define USUAL_COSTS 13 /* 0.001 to 1000 */
+
 /* ---- Values given by options ----------------------------------------------------------------- */
 
 static bool takes_laplacian(const vxs_task *t)
@@ -51,9 +53,28 @@ vxs_status vxs_default_laplacian(const vxs_task *t, vxs_method_settings *setting
     return status;
 }
 
-vxs_status vxs_default_path_point(const vxs_method_settings *settings, vxs_path_point *point,
-                                  vxs_error *err)
+static vxs_status default_cost(const vxs_method_settings *settings, vxs_path_point *point,
+                               vxs_error *err)
 {
+    double costs[VXS_MAX_NUMBERS] = { 1 };
+    size_t count = 0;
+    vxs_status status = vxs_read_costs(settings, costs, &count, err);
+    *point = (vxs_path_point){ VXS_BY_COST, settings->path.chosen ? settings->path.point
+                                            : count > 0           ? costs[0]
+                                                                  : 1 };
+    if (!status && count > 1 && !settings->path.chosen)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--C' has %zu values; one is required unless cross-validation chooses "
+                          "(--choose-lambda)",
+                          count);
+    return status;
+}
+
+vxs_status vxs_default_path_point(const vxs_method *method, const vxs_method_settings *settings,
+                                  vxs_path_point *point, vxs_error *err)
+{
+    if (method->path == VXS_BY_COST)
+        return default_cost(settings, point, err);
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_status status = vxs_read_numbers(settings, numbers, &count, err);
@@ -93,15 +114,36 @@ void vxs_tuning_grid_release(vxs_tuning_grid *t)
     *t = (vxs_tuning_grid){ .count = 0 };
 }
 
+/* The values of C, from small to large; without a path one. */
+static vxs_status list_costs(const vxs_method_settings *m, bool path, vxs_tuning_grid *t,
+                             vxs_error *err)
+{
+    double costs[VXS_MAX_NUMBERS] = { 1 };
+    size_t count = 0;
+    vxs_path_point one = { VXS_BY_COST, 1 };
+    vxs_status status =
+        path ? vxs_read_costs(m, costs, &count, err) : default_cost(m, &one, err);
+    for (; path && !m->svm.costs && count < USUAL_COSTS; count++)
+        costs[count] = pow(10, -3 + 0.5 * (double)count);
+    t->by = VXS_BY_COST;
+    t->count = path ? count : 1;
+    t->values = status ? NULL : vxs_alloc(t->count, sizeof(*t->values), err);
+    for (size_t k = 0; k < t->count && t->values; k++)
+        t->values[k] = path ? costs[k] : one.value;
+    t->per_laplacian = t->count;
+    return t->values ? VXS_OK : status ? status : VXS_FAILED;
+}
+
 /* Iterations 1 ... N, or the numbers to select; without a path the last one. */
-static vxs_status list_iterations(const vxs_method_settings *m, bool path, vxs_tuning_grid *t,
-                                  vxs_error *err)
+static vxs_status list_iterations(const vxs_method *method, const vxs_method_settings *m,
+                                  bool path, vxs_tuning_grid *t, vxs_error *err)
 {
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_path_point one = { VXS_BY_ITERATIONS, 1 };
     vxs_status status =
-        path ? vxs_read_numbers(m, numbers, &count, err) : vxs_default_path_point(m, &one, err);
+        path ? vxs_read_numbers(m, numbers, &count, err)
+             : vxs_default_path_point(method, m, &one, err);
     if (status)
         return status;
     t->by = count > 0 ? VXS_BY_NUMBER : one.by;
@@ -118,7 +160,9 @@ vxs_status vxs_tuning_grid_make(const vxs_task *task, const vxs_method_settings 
 {
     if (vxs_task_method(task)->path != VXS_BY_LAMBDA) {
         *t = (vxs_tuning_grid){ .count = 0 };
-        return list_iterations(m, path, t, err);
+        return vxs_task_method(task)->path == VXS_BY_COST ? list_costs(m, path, t, err)
+                                                          : list_iterations(vxs_task_method(task), m, path, t,
+                                                                            err);
     }
     double laplacians[VXS_MOST_LAPLACIANS] = { 1 }, fixed = path ? 0.01 : 0.1;
     double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;

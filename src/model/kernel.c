@@ -248,8 +248,10 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 }
 
 /* Weights belong to kernels; no conversion is needed. */
-static vxs_status encode(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solution *fit,
+                         vxs_error *err)
 {
+    (void)o;
     (void)t;
     (void)fit;
     (void)err;

@@ -94,6 +94,13 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return vxs_unstandardize_weights(t, &o->fit, err);
 }
 
+static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solution *fit,
+                         vxs_error *err)
+{
+    (void)o;
+    return vxs_standardize_weights(t, fit, err);
+}
+
 static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
                         vxs_error *err)
 {
@@ -107,7 +114,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
 }
 
 const vxs_encoder vxs_linear_encoder = { .decode = decode,
-                                         .encode = vxs_standardize_weights,
+                                         .encode = encode,
                                          .score = score };
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

@@ -55,14 +55,34 @@ static const vxs_path_words by_number = {
     .halving = "features were selected iteratively on both halves",
 };
 
+static const vxs_path_words by_cost = {
+    .by = VXS_BY_COST,
+    .key = "costs",
+    .one = "C",
+    .name = "C",
+    .chosen = "C",
+    .fixed = "C",
+    .each = "C",
+    .measured = "as C",
+    .title = "How C was chosen",
+    .axis = "C",
+    .sizes = "Number of support vectors",
+    .followed = "path of C",
+    .halving = "machines were fitted on both halves",
+};
+
 const vxs_path_words *vxs_path_words_of(vxs_path_kind by)
 {
-    return by == VXS_BY_LAMBDA ? &by_lambda : by == VXS_BY_ITERATIONS ? &by_iterations : &by_number;
+    static const vxs_path_words *const all[] = { [VXS_BY_LAMBDA] = &by_lambda,
+                                                 [VXS_BY_ITERATIONS] = &by_iterations,
+                                                 [VXS_BY_NUMBER] = &by_number,
+                                                 [VXS_BY_COST] = &by_cost };
+    return all[by];
 }
 
 static bool selects_blocks(const vxs_record *r)
 {
-    return r->method->path != VXS_BY_LAMBDA || r->settings.blocks.groups;
+    return r->method->path == VXS_BY_ITERATIONS || r->settings.blocks.groups;
 }
 
 const vxs_path_words *vxs_record_path(const vxs_record *r)
@@ -103,6 +123,13 @@ static const char of_skfs[] = "Ren S. Scalable algorithms for high dimensional s
 static const char of_hsic[] =
     "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
     "feature-wise kernelized lasso. Neural Computation 26, 2014.";
+
+static const char of_svm[] =
+    "Cortes C, Vapnik V. Support-vector networks. Machine Learning 20, 1995.";
+static const char of_svr[] = "Smola AJ, Sch\xc3\xb6lkopf B. A tutorial on support vector regression. "
+                             "Statistics and Computing 14, 2004.";
+static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional structured data. "
+                              "Dissertation, Texas A&M University, 2017, chapter 5.";
 
 void vxs_cite(vxs_prose *p, const char *paper)
 {
@@ -495,6 +522,50 @@ const struct vxs_method_words vxs_fgm_words = { describe_fgm, solve_selection, w
                                                 list_selection, false };
 const struct vxs_method_words vxs_mslr_words = { describe_mslr, solve_selection, weigh_selection,
                                                  list_selection, false };
+
+/* ---- svm ------------------------------------------------------------------------------------- */
+
+static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial" };
+
+static void describe_svm(const vxs_record *r, vxs_prose *p)
+{
+    fprintf(p->out, "%s with a %s kernel",
+            r->class_count > 0 ? "a support vector machine" : "support vector regression",
+            kernel_words[r->settings.svm.kernel]);
+    vxs_cite(p, r->class_count > 0 ? of_svm : of_svr);
+}
+
+static void solve_svm(const vxs_record *r, vxs_prose *p)
+{
+    fputs(" on a working set of subjects (SAIV)", p->out);
+    vxs_cite(p, of_saiv);
+    describe_gap(r, p);
+}
+
+static const char *weigh_svm(const vxs_record *r)
+{
+    return r->settings.svm.kernel == VXS_KERNEL_LINEAR
+               ? "Every voxel has a weight: none is selected, and a large weight is no evidence "
+                 "that the voxel alone predicts. The pattern of the cross-validation is easier to "
+                 "read."
+               : "The kernel is not linear: a voxel's value is the mean, over the training "
+                 "subjects, of how much the score rises with the voxel. It is no weight, and "
+                 "effects of both signs cancel in it.";
+}
+
+static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)
+{
+    const vxs_svm_settings *s = &r->settings.svm;
+    fputs(kernel_words[s->kernel], begin_row(rows, "Kernel"));
+    if (s->kernel != VXS_KERNEL_LINEAR)
+        write_number(begin_row(rows, "gamma"), "%s", s->gamma);
+    if (r->class_count == 0)
+        write_number(begin_row(rows, "epsilon"), "%s SD of the target", s->epsilon);
+}
+
+const struct vxs_method_words vxs_svm_words = {
+    .describe = describe_svm, .solve = solve_svm, .weigh = weigh_svm, .list = list_svm
+};
 
 /* ---- All ------------------------------------------------------------------------------------- */
 

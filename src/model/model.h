@@ -225,7 +225,8 @@ VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalt
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_analysis *terms, const vxs_cohort *cohort, FILE *stream);
 /* Sets the single path point (iterations or nselect) used without cross-validation. */
-VXS_MUST_CHECK vxs_status vxs_default_path_point(const vxs_method_settings *settings,
+VXS_MUST_CHECK vxs_status vxs_default_path_point(const vxs_method *method,
+                                                 const vxs_method_settings *settings,
                                                  vxs_path_point *point, vxs_error *err);
 /* group_rules.c: makes task->groups for '--groups' atlas:NAME, file:FILE, patches:MM, tree:octree
  * or tree:FILE, once a task; restrictions of the task share them. */

@@ -1,5 +1,6 @@
 /* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
 #include "model/covariates.h"
+#include "model/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ void vxs_task_release(vxs_task *t)
     free(t->y);
     free(t->u);
     vxs_task_unprepare(t);
+    if (!t->products_shared)
+        vxs_products_free(t->products);
     vxs_design_free(t->design);
     *t = (vxs_task){ .n = 0 };
 }
@@ -492,6 +495,9 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
     if (!status)
         status = vxs_task_settle_weights(task, err);
+    task->products = status ? NULL : vxs_products_new(err);
+    if (!status && !task->products)
+        status = VXS_FAILED;
     vxs_covariates_release(&m.covariates);
     if (status)
         vxs_task_release(task);

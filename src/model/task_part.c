@@ -99,6 +99,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                     .groups_shared = whole->groups.count > 0,
                     .terms = whole->terms,
                     .terms_shared = whole->terms.count > 0,
+                    .products = whole->products,
+                    .products_shared = true,
                     .n = count,
                     .class_count = whole->class_count,
                     .covariate_count = whole->covariate_count };

@@ -176,16 +176,22 @@ static void write_outputs(const vxs_results *s)
 {
     const vxs_model *m = &s->model;
     bool pieces = m->outputs[0].fit.certificate.fused_regions > 0;
-    fputs("<table><tr><th>Output</th><th>lambda</th><th>lambda / lambda_max</th><th>nonzero "
-          "weights</th>",
+    bool machine = vxs_record_path(&s->record)->by == VXS_BY_COST;
+    fputs("<table><tr><th>Output</th>", s->out);
+    fputs(machine ? "<th>C</th><th>support vectors</th>"
+                  : "<th>lambda</th><th>lambda / lambda_max</th><th>nonzero weights</th>",
           s->out);
     if (pieces)
         vxs_html(s->out, "<th>fused regions%s</th>", m->loss->joint ? " of all classes" : "");
     fputs("<th>primal</th><th>dual</th><th>relative gap</th><th>tolerance</th></tr>\n", s->out);
     for (size_t k = 0; k < m->output_count; k++) {
         const vxs_certificate *c = &m->outputs[k].fit.certificate;
-        vxs_html(s->out, "<tr><td>%s</td><td>%v</td><td>%v</td><td>%z</td>", m->outputs[k].name,
-                 c->lambda, c->lambda / c->lambda_max, c->nonzero);
+        vxs_html(s->out, "<tr><td>%s</td>", m->outputs[k].name);
+        if (machine)
+            vxs_html(s->out, "<td>%v</td><td>%z</td>", 1 / c->lambda, c->support);
+        else
+            vxs_html(s->out, "<td>%v</td><td>%v</td><td>%z</td>", c->lambda,
+                     c->lambda / c->lambda_max, c->nonzero);
         if (pieces)
             vxs_html(s->out, "<td>%z</td>", c->fused_regions);
         vxs_html(s->out, "<td>%v</td><td>%v</td><td>%g</td><td>%g</td></tr>\n", c->primal, c->dual,
@@ -255,14 +261,15 @@ static void write_bound_of_rounds(const vxs_results *s)
 
 void vxs_section_certificate(const vxs_results *s)
 {
-    bool lambda = vxs_record_path(&s->record)->by == VXS_BY_LAMBDA;
+    vxs_path_kind by = vxs_record_path(&s->record)->by;
+    bool optimum = by == VXS_BY_LAMBDA || by == VXS_BY_COST;
     double tol = s->record.settings.tol;
     fputs("<h2>Optimality certificate (duality gap)</h2>\n", s->out);
-    if (is_converged(s) && !lambda)
+    if (is_converged(s) && !optimum)
         write_bound_of_rounds(s);
     else if (is_converged(s)) {
         vxs_html(s->out, "<p>Every fit ended with a duality gap of at most %g", tol);
-        if (vxs_results_folds(s).inner > 0 && tol < VXS_INNER_TOL)
+        if (vxs_results_folds(s).inner > 0 && tol < VXS_INNER_TOL && by == VXS_BY_LAMBDA)
             vxs_html(s->out, " (fits of inner folds, which only choose lambda: %g)", VXS_INNER_TOL);
         fputs(": no other weights of any features lower the objective (loss plus penalty) by more "
               "than this fraction of the loss of the model without features. So the computation is "
@@ -277,5 +284,5 @@ void vxs_section_certificate(const vxs_results *s)
               "selection.</p>\n",
               s->out);
     if (s->kind->model)
-        (lambda ? write_outputs : write_generated)(s);
+        (optimum ? write_outputs : write_generated)(s);
 }

@@ -46,8 +46,8 @@ static void write_curves(curves *c, const double *values, const char *title, con
     vxs_chart chart = { .title = title,
                         .x_label = path->axis ? path->axis : axis_label,
                         .y_label = label,
-                        .log_x = path->by == VXS_BY_LAMBDA,
-                        .whole_x = path->by != VXS_BY_LAMBDA };
+                        .log_x = path->by == VXS_BY_LAMBDA || path->by == VXS_BY_COST,
+                        .whole_x = path->by == VXS_BY_ITERATIONS || path->by == VXS_BY_NUMBER };
     if (values)
         vxs_chart_write(c->s->out, &chart, c->series, draw(c, values));
 }
@@ -116,6 +116,9 @@ vxs_status vxs_section_choice(const vxs_results *s, vxs_error *err)
             s->out,
             "lambda = %v (%v lambda_max), chosen by cross-validation in the training subjects. ",
             c->lambda, c->lambda / c->lambda_max);
+    if (path->by == VXS_BY_COST)
+        vxs_html(s->out, "C = %v, chosen by cross-validation in the training subjects. ",
+                 1 / c->lambda);
     vxs_html(s->out,
              "The loss of the folds only chooses %s; it is no estimate of accuracy.</p>\n"
              "<div class=\"row\">\n",

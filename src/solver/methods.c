@@ -3,7 +3,7 @@
 #include "solver/solver.h"
 
 const char *const vxs_method_names[] = { "lasso",      "graphnet", "group-lasso", "fused", "skfs",
-                                         "hsic-lasso", "fgm",      "mslr",        NULL };
+                                         "hsic-lasso", "fgm",      "mslr",        "svm",   NULL };
 
 const vxs_method vxs_methods[] = {
     [VXS_METHOD_LASSO] = { .name = "lasso",
@@ -85,6 +85,15 @@ const vxs_method vxs_methods[] = {
                           .standardize = VXS_STANDARDIZE_UNIT,
                           .classes_only = true,
                           .kind = &vxs_mslr_kind },
+    [VXS_METHOD_SVM] = { .name = "svm",
+                         .summary = "all voxels at once, by support vector machines (linear, "
+                                    "Gaussian or polynomial kernel): the strong dense baseline",
+                         .source = "Ren S. Scalable algorithms for high dimensional structured "
+                                   "data. Dissertation, Texas A&M University, 2017, chapter 5",
+                         .params = vxs_svm_params,
+                         .path = VXS_BY_COST,
+                         .standardize = VXS_STANDARDIZE_CENTER,
+                         .kind = &vxs_svm_kind },
     [VXS_METHODS] = { .name = NULL },
 };
 
@@ -163,9 +172,8 @@ bool vxs_solver_is_empty(const vxs_solver *solver)
 
 vxs_path_kind vxs_method_path(const vxs_method *method, const vxs_method_settings *settings)
 {
-    return method->path == VXS_BY_LAMBDA ? VXS_BY_LAMBDA
-           : settings->path.numbers      ? VXS_BY_NUMBER
-                                         : VXS_BY_ITERATIONS;
+    bool numbers = method->path == VXS_BY_ITERATIONS && settings->path.numbers;
+    return numbers ? VXS_BY_NUMBER : method->path;
 }
 
 /* Where lambda_max is 0 the empty model is optimal for every lambda; 1 replaces 0. */

@@ -30,6 +30,8 @@ static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *me
         return vxs_fgm_kind.accepts(NULL);
     if (vxs_as_grouped(q->penalty))
         return vxs_group_lasso_kind.accepts(NULL);
+    if (vxs_as_kernel_norm(q->penalty))
+        return vxs_svm_kind.accepts(NULL);
     if (vxs_as_fused(q->penalty) || vxs_as_generalized(q->penalty))
         return vxs_fused_kind.accepts(NULL);
     return q->loss.kind == &vxs_hinge_loss ? vxs_skfs_kind.accepts(NULL) : &plain;
@@ -60,7 +62,7 @@ static vxs_status check_loss(const vxs_accepts *r, const char *who, const vxs_lo
     char text[128] = "";
     size_t used = 0;
     bool known = is_known(loss), brought = loss && !known && r->brought;
-    bool takes = known && r == &plain && (loss->sample || loss->joint);
+    bool takes = known && r == &plain && (loss->joint || (loss->sample && loss->gamma > 0));
     for (size_t k = 0; k < VXS_MOST_TAKEN && r->losses[k]; k++) {
         takes = takes || r->losses[k] == loss;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " or " : "",
@@ -143,6 +145,22 @@ vxs_status vxs_read_numbers(const vxs_method_settings *settings, double numbers[
                            VXS_MAX_NUMBERS, settings->path.numbers);
 }
 
+vxs_status vxs_read_costs(const vxs_method_settings *settings, double costs[VXS_MAX_NUMBERS],
+                          size_t *count, vxs_error *err)
+{
+    *count = 0;
+    if (!settings->svm.costs)
+        return VXS_OK;
+    bool fine = vxs_parse_reals(settings->svm.costs, costs, VXS_MAX_NUMBERS, count);
+    for (size_t k = 0; k < *count && fine; k++)
+        fine = costs[k] > (k > 0 ? costs[k - 1] : 0) && costs[k] >= 1e-9 && costs[k] <= 1e12;
+    return fine ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "'--C' takes numbers from 1e-9 to 1e12 that rise, at most %d, with "
+                           "commas between, not '%s'",
+                           VXS_MAX_NUMBERS, settings->svm.costs);
+}
+
 vxs_status vxs_settings_check(const vxs_method *method, const vxs_method_settings *s,
                               vxs_error *err)
 {
@@ -154,7 +172,9 @@ vxs_status vxs_settings_check(const vxs_method *method, const vxs_method_setting
         status = vxs_params_check_choices(m->params, s, err);
     if (!status)
         status = vxs_params_check_numbers(table, s, err);
-    return status ? status : vxs_read_numbers(s, numbers, &count, err);
+    if (!status)
+        status = vxs_read_numbers(s, numbers, &count, err);
+    return status ? status : vxs_read_costs(s, numbers, &count, err);
 }
 
 /* ---- Targets --------------------------------------------------------------------------------- */
@@ -265,8 +285,13 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
 }
 
 /* Iterations and numbers are integers up to 2^53. */
-static vxs_status check_number(vxs_path_point point, vxs_error *err)
+static vxs_status check_number(const vxs_solver *solver, vxs_path_point point, vxs_error *err)
 {
+    bool by_cost = solver->kind == &vxs_svm_kind;
+    if (by_cost != (point.by == VXS_BY_COST))
+        return vxs_fail(err, VXS_MISUSE, by_cost ? "the method goes by C" : "the method has no C");
+    if (by_cost)
+        return vxs_number_check("C", point.value, 0, true, err);
     if (point.by == VXS_BY_LAMBDA)
         return vxs_fail(err, VXS_MISUSE,
                         "the method goes by rounds, or by how many are selected, not by lambda");
@@ -278,7 +303,7 @@ static vxs_status check_number(vxs_path_point point, vxs_error *err)
 vxs_status vxs_point_check(const vxs_solver *solver, vxs_path_point point, vxs_error *err)
 {
     if (solver->kind->select)
-        return check_number(point, err);
+        return check_number(solver, point, err);
     if (point.by != VXS_BY_LAMBDA)
         return vxs_fail(err, VXS_MISUSE, "the method goes by lambda, not by rounds or numbers");
     double most = solver->kind->lambda_max(solver), lambda = point.value;

@@ -62,13 +62,14 @@ bool vxs_gap_bounds(double gap, double tol);
 VXS_MUST_CHECK vxs_status vxs_solution_check_finite(vxs_solution *solution, size_t covariate_count,
                                                     vxs_error *err);
 extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
-    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind;
+    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind, vxs_svm_kind;
 /* The first method of the table that is solved so. */
 const vxs_method *vxs_method_solved_by(const vxs_solver_kind *kind);
 /* Solvers of the fused and the generalized lasso, chosen by fused.c. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
-    vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[], vxs_group_lasso_params[];
+    vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[], vxs_group_lasso_params[],
+    vxs_svm_params[];
 
 /* Unpenalized columns other than covariates (linalg/gram_schmidt.h): sums over components. */
 #define VXS_INDEPENDENT 1e-10

@@ -24,6 +24,10 @@ VXS_MUST_CHECK vxs_status vxs_check_budget(const vxs_problem *problem, const vxs
 VXS_MUST_CHECK vxs_status vxs_check_groups(const vxs_problem *problem, const vxs_solution *solution,
                                            vxs_certificate *certificate, vxs_error *err);
 
+/* check_kernel.c */
+VXS_MUST_CHECK vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solution,
+                                           vxs_certificate *certificate, vxs_error *err);
+
 /* ---- Losses: check_loss.c -------------------------------------------------------------------- */
 
 /* Predictions a sample; those of class c start at c * n. */

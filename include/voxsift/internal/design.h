@@ -32,6 +32,54 @@ void vxs_design_set_owner(vxs_design *design, vxs_report_value refuse, const voi
  * machine. */
 uint64_t vxs_design_read(const vxs_design *design);
 
+/* Inner products of the rows of a design, n x n, in one reading; columns times their factor (NULL:
+ * 1), minus their mean if `center`. */
+VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
+                                           const double *factor, bool center, double *products,
+                                           vxs_error *err);
+/* The matrix of a design made by vxs_gram_new, n x n; NULL: of another kind. */
+const double *vxs_gram_matrix(const vxs_design *design);
+
+/* Inner products of rows from which a regression on covariates, such as means, is taken out that
+ * was estimated on training rows. */
+typedef struct {
+    size_t n, count, columns; /* all rows, training rows, covariates */
+    const double *products;   /* n x n, borrowed */
+    const double *z;          /* count x columns: covariates of the training rows, borrowed */
+    size_t *train;
+    double *b, *sums, *square;
+} vxs_residual_products;
+/* `weights` of the training rows in the regression; NULL: all 1. Without columns nothing is taken
+ * out. */
+VXS_MUST_CHECK vxs_status vxs_residual_products_init(const double *products, size_t n,
+                                                     const size_t *train, size_t count,
+                                                     const double *z, size_t columns,
+                                                     const double *weights,
+                                                     vxs_residual_products *residual,
+                                                     vxs_error *err);
+void vxs_residual_products_release(vxs_residual_products *residual);
+/* Products of row x, whose covariates are z, with all training rows; returns that with itself.
+ * `work`: 3 x columns. */
+double vxs_residual_products_row(const vxs_residual_products *residual, size_t x, const double *z,
+                                 double *work, double *row);
+
+/* A kernel between two rows; the products of all training rows set its scale. */
+typedef struct {
+    int kind;
+    double gamma, constant;
+    int degree;
+    double scale;  /* linear, poly: mean of |x|^2; rbf: median of |x - z|^2 */
+    double factor; /* of kernel values */
+} vxs_kernel;
+VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, size_t m,
+                                           vxs_error *err);
+/* From x'z, x'x and z'z. */
+double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other);
+/* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */
+double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other);
+/* Products of m rows become their kernels. */
+void vxs_kernel_apply(const vxs_kernel *kernel, double *products, size_t m);
+
 /* Deflation: column j minus the sum over the entries of row j of `null` of value times column
  * `index` of `vectors`, n x null->columns. Shares the base; borrows all three. */
 VXS_MUST_CHECK vxs_status vxs_deflated_new(vxs_design *base, const vxs_analysis *null,

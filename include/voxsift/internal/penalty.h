@@ -52,6 +52,11 @@ static inline const vxs_grouped *vxs_as_grouped(const vxs_penalty *penalty)
 {
     return penalty && penalty->kind == &vxs_grouped_penalty ? (const vxs_grouped *)penalty : NULL;
 }
+static inline const vxs_kernel_norm *vxs_as_kernel_norm(const vxs_penalty *penalty)
+{
+    return penalty && penalty->kind == &vxs_kernel_norm_penalty ? (const vxs_kernel_norm *)penalty
+                                                                : NULL;
+}
 /* The weight of a quadratic of this kind, or 0. */
 static inline double vxs_quadratic_weight(const vxs_quadratic *quadratic,
                                           const vxs_quadratic_kind *kind)

@@ -65,6 +65,10 @@ VXS_MUST_CHECK vxs_status vxs_settings_check(const vxs_method *method,
 VXS_MUST_CHECK vxs_status vxs_read_numbers(const vxs_method_settings *settings,
                                            double numbers[VXS_MAX_NUMBERS], size_t *count,
                                            vxs_error *err);
+/* Parses the values of C of kernel machines; count 0 if NULL. */
+VXS_MUST_CHECK vxs_status vxs_read_costs(const vxs_method_settings *settings,
+                                         double costs[VXS_MAX_NUMBERS], size_t *count,
+                                         vxs_error *err);
 extern const char *const vxs_method_names[]; /* ends with NULL */
 /* With default settings. */
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss);

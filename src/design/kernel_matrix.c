@@ -1,0 +1,221 @@
+/* kernel_matrix.c - kernels between subjects from the inner products of their rows.
+ *
+ * What is estimated on training subjects and taken out of all rows, means or a regression on
+ * covariates, is algebra on the products: with Z the covariates and B the coefficients' weights of
+ * training subjects, row x becomes x - z_x'B X, so that the product of two rows becomes
+ *
+ *     g(x, y) - z_x'h_y - z_y'h_x + z_x'M z_y,    h_x = B g(., x),    M = (h of training) B'
+ *
+ * One matrix of products thus serves all folds. */
+#include "design/design.h"
+#include "linalg/cholesky.h"
+#include "linalg/gram_schmidt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What is taken out ----------------------------------------------------------------------- */
+
+void vxs_residual_products_release(vxs_residual_products *r)
+{
+    free(r->train);
+    free(r->b);
+    free(r->sums);
+    free(r->square);
+    *r = (vxs_residual_products){ .n = 0 };
+}
+
+/* B = R^-1 Q' W^(1/2) with W^(1/2) Z = Q R; a column that depends on those before it has no
+ * coefficient. */
+static vxs_status find_coefficients(vxs_residual_products *r, const double *z, const double *weights,
+                                    vxs_error *err)
+{
+    size_t m = r->count, q = r->columns, rank = 0;
+    double *basis = vxs_alloc(q + 1, vxs_times(m, sizeof(*basis)), err);
+    double *upper = vxs_alloc(q + 1, vxs_times(q + 1, sizeof(*upper)), err);
+    size_t *of = vxs_alloc(q + 1, sizeof(*of), err);
+    vxs_status status = basis && upper && of ? VXS_OK : VXS_FAILED;
+    for (size_t c = 0; c < q && !status; c++) {
+        double *v = basis + rank * m, *coefficients = upper + rank * (q + 1);
+        memset(coefficients, 0, (q + 1) * sizeof(*coefficients));
+        for (size_t i = 0; i < m; i++)
+            v[i] = sqrt(weights ? weights[i] : 1) * z[c * m + i];
+        if (vxs_gram_schmidt_append(basis, m, rank, VXS_INDEPENDENT_COVARIATE, 0, coefficients))
+            of[rank++] = c;
+    }
+    for (size_t i = 0; i < m && !status; i++) /* back substitution, a subject at a time */
+        for (size_t k = rank; k-- > 0;) {
+            double sum = basis[k * m + i] * sqrt(weights ? weights[i] : 1);
+            for (size_t l = k + 1; l < rank; l++)
+                sum -= upper[l * (q + 1) + k] * r->b[i * q + of[l]];
+            r->b[i * q + of[k]] = sum / upper[k * (q + 1) + k];
+        }
+    free(basis);
+    free(upper);
+    free(of);
+    return status;
+}
+
+/* h_x for row x of all. */
+static void take_sums(const vxs_residual_products *r, size_t x, double *h)
+{
+    size_t q = r->columns;
+    memset(h, 0, q * sizeof(*h));
+    for (size_t l = 0; l < r->count; l++) {
+        double g = r->products[x * r->n + r->train[l]];
+        for (size_t c = 0; c < q; c++)
+            h[c] += r->b[l * q + c] * g;
+    }
+}
+
+vxs_status vxs_residual_products_init(const double *products, size_t n, const size_t *train,
+                                      size_t count, const double *z, size_t columns,
+                                      const double *weights, vxs_residual_products *r,
+                                      vxs_error *err)
+{
+    size_t q = columns;
+    *r = (vxs_residual_products){ .n = n, .count = count, .columns = q, .products = products };
+    r->train = vxs_alloc(count, sizeof(*r->train), err);
+    r->b = vxs_alloc(count, (q + 1) * sizeof(*r->b), err);
+    r->sums = vxs_alloc(count, (q + 1) * sizeof(*r->sums), err);
+    r->square = vxs_alloc(q + 1, (q + 1) * sizeof(*r->square), err);
+    r->z = z;
+    vxs_status status = r->train && r->b && r->sums && r->square ? VXS_OK : VXS_FAILED;
+    if (!status) {
+        memcpy(r->train, train, count * sizeof(*train));
+        status = find_coefficients(r, z, weights, err);
+    }
+    for (size_t l = 0; l < count && !status; l++) {
+        take_sums(r, train[l], r->sums + l * q);
+        for (size_t a = 0; a < q; a++)
+            for (size_t b = 0; b < q; b++)
+                r->square[a * q + b] += r->sums[l * q + a] * r->b[l * q + b];
+    }
+    if (status)
+        vxs_residual_products_release(r);
+    return status;
+}
+
+/* z'M */
+static void multiply_square(const vxs_residual_products *r, const double *z, double *product)
+{
+    for (size_t b = 0; b < r->columns; b++) {
+        product[b] = 0;
+        for (size_t a = 0; a < r->columns; a++)
+            product[b] += z[a] * r->square[a * r->columns + b];
+    }
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const double *z,
+                                 double *work, double *row)
+{
+    size_t q = r->columns, m = r->count;
+    double *h = work, *c = work + q, *other = c + q;
+    const double *g = r->products + x * r->n;
+    take_sums(r, x, h);
+    multiply_square(r, z, c);
+    for (size_t k = 0; k < q; k++)
+        c[k] -= h[k];
+    for (size_t l = 0; l < m; l++) {
+        for (size_t k = 0; k < q; k++)
+            other[k] = r->z[k * m + l];
+        row[l] = g[r->train[l]] - dot(z, r->sums + l * q, q) + dot(c, other, q);
+    }
+    return g[x] - dot(z, h, q) + dot(c, z, q);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of squared distances between different subjects: the middle one, or the middle of those above
+ * 0. */
+static vxs_status median_distance(const double *k, size_t m, double *median, vxs_error *err)
+{
+    size_t pairs = m * (m - 1) / 2, used = 0;
+    double *d = vxs_alloc(pairs + 1, sizeof(*d), err);
+    *median = 1;
+    if (!d)
+        return VXS_FAILED;
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < j; i++) {
+            double square = k[i * m + i] + k[j * m + j] - 2 * k[j * m + i];
+            if (square > 1e-12 * (fabs(k[i * m + i]) + fabs(k[j * m + j])))
+                d[used++] = square;
+        }
+    qsort(d, used, sizeof(*d), compare);
+    if (used > 0)
+        *median = d[used / 2];
+    free(d);
+    return VXS_OK;
+}
+
+static double mean_of_diagonal(const double *k, size_t m)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m; i++)
+        sum += k[i * m + i] / (double)m;
+    return sum;
+}
+
+static double power(double base, int exponent)
+{
+    double product = 1;
+    for (int k = 0; k < exponent; k++)
+        product *= base;
+    return product;
+}
+
+double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other)
+{
+    double scaled = product / kernel->scale;
+    double value = kernel->kind == VXS_KERNEL_RBF
+                       ? exp(-kernel->gamma * fmax(0, own + other - 2 * product) / kernel->scale)
+                   : kernel->kind == VXS_KERNEL_POLY
+                       ? power(kernel->gamma * scaled + kernel->constant, kernel->degree)
+                       : scaled;
+    return kernel->factor * value;
+}
+
+double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other)
+{
+    double inner = kernel->gamma / kernel->scale;
+    if (kernel->kind == VXS_KERNEL_LINEAR)
+        return kernel->factor / kernel->scale;
+    if (kernel->kind == VXS_KERNEL_RBF)
+        return 2 * inner * vxs_kernel_value(kernel, product, own, other);
+    return kernel->factor * kernel->degree * inner *
+           power(inner * product + kernel->constant, kernel->degree - 1);
+}
+
+vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, size_t m, vxs_error *err)
+{
+    if (kernel->kind == VXS_KERNEL_RBF)
+        return median_distance(products, m, &kernel->scale, err);
+    kernel->scale = mean_of_diagonal(products, m);
+    kernel->scale = kernel->scale > 0 ? kernel->scale : 1;
+    return VXS_OK;
+}
+
+void vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m)
+{
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < j; i++)
+            k[j * m + i] = k[i * m + j] =
+                vxs_kernel_value(kernel, k[j * m + i], k[i * m + i], k[j * m + j]);
+    for (size_t i = 0; i < m; i++)
+        k[i * m + i] = vxs_kernel_value(kernel, k[i * m + i], k[i * m + i], k[i * m + i]);
+}

@@ -1,0 +1,486 @@
+/* machine.c - the encoder of kernel machines: products of subjects become kernels, weights of
+ * subjects become weights of features.
+ *
+ * In training all is computed from inner products of subjects (products.c), scores of test subjects
+ * as well. A linear machine is then a weight for each feature, w = X'a; of the other kernels the
+ * model keeps the training subjects' features, and the map shows the mean gradient of the score
+ * over the training subjects, which is w where the kernel is linear. */
+#include "model/machine.h"
+#include "model/estimators.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+typedef struct {
+    vxs_prepared head;
+    const vxs_products *products;
+    bool own;
+    vxs_residual_products residual;
+    double *ones, *weights; /* n: covariates and weights of the regression, where not the task's */
+    vxs_kernel kernel;
+    double spread; /* standard deviation of the target */
+    vxs_design *design;
+    vxs_kernel_norm norm;
+} machines;
+
+static void release_machines(vxs_prepared *prepared)
+{
+    machines *m = (machines *)prepared;
+    vxs_design_free(m->design);
+    vxs_residual_products_release(&m->residual);
+    free(m->ones);
+    free(m->weights);
+    if (m->own)
+        vxs_products_free((vxs_products *)m->products);
+    free(m);
+}
+
+/* Of scores; of classes 1. */
+static double spread_of(const vxs_task *t)
+{
+    double mean = 0, square = 0, total = vxs_task_total(t);
+    if (t->class_count > 0)
+        return 1;
+    for (size_t i = 0; i < t->n; i++)
+        mean += vxs_task_weight(t, i) * t->score[i] / total;
+    for (size_t i = 0; i < t->n; i++)
+        square += vxs_task_weight(t, i) * (t->score[i] - mean) * (t->score[i] - mean) / total;
+    return square > 0 ? sqrt(square) : 1;
+}
+
+/* What is taken out of the rows: confounds, means, or nothing. */
+static vxs_status begin_residual(const vxs_task *t, machines *m, vxs_error *err)
+{
+    bool regresses = vxs_task_regresses(t);
+    bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
+    size_t *train = vxs_alloc(t->n, sizeof(*train), err);
+    m->ones = vxs_alloc(t->n, sizeof(*m->ones), err);
+    m->weights = vxs_alloc(t->n, sizeof(*m->weights), err);
+    vxs_status status = train && m->ones && m->weights ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++) {
+        train[i] = m->products->place[t->rows[i]];
+        m->ones[i] = 1;
+        m->weights[i] = vxs_task_weight(t, i);
+        if (regresses && t->regression_subject && !t->regression_subject[i])
+            m->weights[i] = 0;
+    }
+    if (!status)
+        status = vxs_residual_products_init(
+            m->products->values, m->products->n, train, t->n, regresses ? t->covariates : m->ones,
+            regresses ? t->covariate_count : centers, m->weights, &m->residual, err);
+    free(train);
+    return status;
+}
+
+/* Kernels between training subjects. */
+static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
+{
+    const vxs_residual_products *r = &m->residual;
+    size_t n = t->n, q = r->columns;
+    double *k = vxs_alloc(n, vxs_times(n, sizeof(*k)), err);
+    double *z = vxs_alloc(4 * (q + 1), sizeof(*z), err);
+    vxs_status status = k && z ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < n && !status; i++) {
+        for (size_t c = 0; c < q; c++)
+            z[c] = r->z[c * n + i];
+        k[i * n + i] = vxs_residual_products_row(r, r->train[i], z, z + q + 1, k + i * n);
+    }
+    for (size_t j = 0; j < n && !status; j++)
+        for (size_t i = 0; i < j; i++)
+            k[j * n + i] = k[i * n + j] = (k[j * n + i] + k[i * n + j]) / 2;
+    if (!status)
+        status = vxs_kernel_scale(&m->kernel, k, n, err);
+    if (!status) {
+        vxs_kernel_apply(&m->kernel, k, n);
+        status = vxs_gram_new(k, n, 1, &m->design, err);
+    }
+    free(k);
+    free(z);
+    return status;
+}
+
+static vxs_status make_machines(const vxs_context *context, vxs_task *t,
+                                const vxs_svm_settings *s, vxs_error *err)
+{
+    if (t->prepared)
+        return VXS_OK;
+    machines *m = vxs_alloc(1, sizeof(*m), err);
+    if (!m)
+        return VXS_FAILED;
+    *m = (machines){ .head = { release_machines }, .spread = spread_of(t) };
+    m->kernel = (vxs_kernel){ .kind = s->kernel,
+                              .gamma = s->gamma,
+                              .constant = s->constant,
+                              .degree = (int)s->degree,
+                              .factor = m->spread };
+    t->prepared = &m->head;
+    vxs_status status = vxs_products_of(context, t, &m->products, &m->own, err);
+    if (!status)
+        status = begin_residual(t, m, err);
+    if (!status)
+        status = make_kernel(t, m, err);
+    if (!status)
+        m->norm = vxs_kernel_norm_of(m->design);
+    return status;
+}
+
+vxs_status vxs_prepare_machine(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err)
+{
+    (void)output;
+    vxs_status status = make_machines(context, t, &settings->svm, err);
+    if (status) {
+        vxs_task_unprepare(t);
+        return status;
+    }
+    const machines *m = (const machines *)t->prepared;
+    problem->design = m->design;
+    problem->penalty = &m->norm.penalty;
+    problem->loss.threshold = settings->svm.epsilon * m->spread;
+    problem->covariate_count = t->settings.no_intercept ? 0 : 1;
+    return VXS_OK;
+}
+
+/* ---- Machines -------------------------------------------------------------------------------- */
+
+void vxs_machine_free(void *machine)
+{
+    vxs_machine *m = machine;
+    if (!m)
+        return;
+    free(m->weight);
+    free(m->index);
+    free(m->values);
+    free(m->scales);
+    free(m);
+}
+
+vxs_machine *vxs_machine_new(size_t n, vxs_error *err)
+{
+    vxs_machine *m = vxs_alloc(1, sizeof(*m), err);
+    if (!m)
+        return NULL;
+    *m = (vxs_machine){ .n = n };
+    m->weight = vxs_alloc(n + 1, sizeof(*m->weight), err);
+    m->index = vxs_alloc(n + 1, sizeof(*m->index), err);
+    for (size_t i = 0; i < n && m->index; i++)
+        m->index[i] = i;
+    if (m->weight && m->index)
+        return m;
+    vxs_machine_free(m);
+    return NULL;
+}
+
+/* The solver's intercept is the only coefficient; the other covariates are out of the features. */
+static vxs_status widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+{
+    double *larger = vxs_resize(fit->covariate_coefficients, t->covariate_count + 1,
+                                sizeof(*larger), err);
+    if (!larger)
+        return VXS_FAILED;
+    fit->covariate_coefficients = larger;
+    for (size_t c = t->settings.no_intercept ? 0 : 1; c < t->covariate_count; c++)
+        larger[c] = 0;
+    return VXS_OK;
+}
+
+static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    const machines *prepared = (const machines *)t->prepared;
+    vxs_machine *m = vxs_machine_new(t->n, err);
+    o->encoded = m;
+    vxs_status status = m ? widen(t, &o->fit, err) : VXS_FAILED;
+    if (status)
+        return status;
+    for (size_t k = 0; k < o->fit.count; k++)
+        m->weight[o->fit.index[k]] = o->fit.weight[k];
+    m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
+    m->kernel = prepared->kernel;
+    m->products = prepared->products;
+    m->residual = &prepared->residual;
+    m->regresses = vxs_task_regresses(t);
+    return VXS_OK;
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+/* Products of training subject l with all, and with itself. */
+static double products_of(const vxs_residual_products *r, size_t l, double *z, double *row)
+{
+    for (size_t c = 0; c < r->columns; c++)
+        z[c] = r->z[c * r->count + l];
+    return vxs_residual_products_row(r, r->train[l], z, z + r->columns + 1, row);
+}
+
+/* The weights of training subjects in the mean gradient, which is X'v: the mean over subjects x of
+ * the derivatives of their kernels by x. */
+static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, const vxs_task *t,
+                                 double *v, vxs_error *err)
+{
+    const vxs_residual_products *r = &m->residual;
+    size_t n = t->n;
+    double total = vxs_task_total(t);
+    double *row = vxs_alloc(2 * n, sizeof(*row), err), *own = row ? row + n : NULL;
+    double *z = vxs_alloc(4 * (r->columns + 1), sizeof(*z), err);
+    vxs_status status = row && z ? VXS_OK : VXS_FAILED;
+    for (size_t l = 0; l < n && !status; l++) {
+        v[l] = 0;
+        own[l] = products_of(r, l, z, row);
+    }
+    for (size_t i = 0; i < n && !status; i++) {
+        (void)products_of(r, i, z, row);
+        for (size_t l = 0; l < n; l++) {
+            double slope = machine->weight[l] *
+                           vxs_kernel_slope(&m->kernel, row[l], own[l], own[i]) *
+                           vxs_task_weight(t, i) / total;
+            v[l] += slope;
+            v[i] -= m->kernel.kind == VXS_KERNEL_RBF ? slope : 0;
+        }
+    }
+    free(row);
+    free(z);
+    return status;
+}
+
+/* Weights of the task's columns replace those of subjects. */
+static vxs_status scan_weights(const vxs_task *t, const double *v, vxs_solution *fit,
+                               vxs_error *err)
+{
+    size_t p = t->cohort->p, count = 0;
+    double *w = vxs_alloc(p, sizeof(*w), err), *weight = NULL;
+    size_t *index = NULL;
+    vxs_status status = w ? vxs_design_measure(t->design, err) : VXS_FAILED;
+    if (!status) {
+        vxs_design_scan(t->design, v, 1, w);
+        for (size_t j = 0; j < p; j++)
+            count += w[j] != 0;
+        index = vxs_alloc(count + 1, sizeof(*index), err);
+        weight = vxs_alloc(count + 1, sizeof(*weight), err);
+        status = index && weight ? VXS_OK : VXS_FAILED;
+    }
+    for (size_t j = 0, k = 0; j < p && !status; j++)
+        if (w[j] != 0) {
+            index[k] = j;
+            weight[k++] = w[j];
+        }
+    free(w);
+    if (status) {
+        free(index);
+        free(weight);
+        return status;
+    }
+    free(fit->index);
+    free(fit->weight);
+    fit->index = index;
+    fit->weight = weight;
+    fit->count = fit->certificate.nonzero = count;
+    return VXS_OK;
+}
+
+/* Of a kernel that is not linear weights are gradients and have no part in the score. */
+static vxs_status scale_gradient(const vxs_task *t, vxs_solution *fit)
+{
+    const double *factor = vxs_view_factor(t->design);
+    for (size_t k = 0; k < fit->count; k++)
+        fit->weight[k] *= factor[fit->index[k]];
+    return VXS_OK;
+}
+
+/* Standardized features of the training subjects, and what standardizes those of others. */
+static vxs_status keep_features(const vxs_task *t, vxs_machine *m, vxs_error *err)
+{
+    size_t n = t->n, p = t->cohort->p, q = t->covariate_count;
+    double *wide = vxs_alloc(t->cohort->n + n, sizeof(*wide), err);
+    const vxs_scored_rows rows = { t->cohort, t->rows, t->covariates, n, n };
+    m->p = p;
+    m->covariate_count = q;
+    m->values = vxs_alloc(p, vxs_times(n, sizeof(*m->values)), err);
+    m->scales = vxs_alloc(p, (1 + q) * sizeof(*m->scales), err);
+    vxs_status status = wide && m->values && m->scales ? VXS_OK : VXS_FAILED;
+    for (size_t j = 0; j < p && !status; j++) {
+        double *scale = m->scales + j * (1 + q), *values = wide + t->cohort->n;
+        status = vxs_find_scale(t, j, scale, scale + 1, err);
+        if (status)
+            break;
+        vxs_standardized_values(&rows, j, *scale, scale + 1, q, wide, values);
+        for (size_t i = 0; i < n; i++)
+            m->values[j * n + i] = (float)values[i];
+    }
+    free(wide);
+    return status;
+}
+
+static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    const machines *prepared = (const machines *)t->prepared;
+    vxs_machine *m = o->encoded;
+    double *v = vxs_alloc(t->n, sizeof(*v), err);
+    vxs_status status = v ? VXS_OK : VXS_FAILED;
+    if (!status)
+        status = weigh_subjects(prepared, m, t, v, err);
+    if (!status)
+        status = scan_weights(t, v, &o->fit, err);
+    free(v);
+    if (!status)
+        status = m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_unstandardize_weights(t, &o->fit, err)
+                                                     : scale_gradient(t, &o->fit);
+    m->products = NULL;
+    m->residual = NULL;
+    return status;
+}
+
+static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
+{
+    vxs_machine *m = o->encoded;
+    return m->kernel.kind == VXS_KERNEL_LINEAR ? VXS_OK : keep_features(t, m, err);
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+static double score_kernels(const vxs_machine *m, const double *products, const double *own,
+                            double other)
+{
+    double sum = 0;
+    for (size_t l = 0; l < m->n; l++)
+        if (m->weight[l] != 0)
+            sum += m->weight[l] * vxs_kernel_value(&m->kernel, products[l], own[l], other);
+    return sum;
+}
+
+/* From the products of subjects, while training. */
+static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
+                                    vxs_error *err)
+{
+    const vxs_residual_products *r = m->residual;
+    size_t q = r->columns;
+    double *row = vxs_alloc(2 * m->n, sizeof(*row), err), *own = row ? row + m->n : NULL;
+    double *z = vxs_alloc(4 * (q + 1), sizeof(*z), err);
+    vxs_status status = row && z ? VXS_OK : VXS_FAILED;
+    bool distances = m->kernel.kind == VXS_KERNEL_RBF;
+    for (size_t l = 0; l < m->n && !status && distances; l++)
+        own[l] = products_of(r, l, z, row);
+    for (size_t i = 0; i < x->count && !status; i++) {
+        for (size_t c = 0; c < q; c++)
+            z[c] = m->regresses ? x->covariates[c * x->stride + i] : 1;
+        double other =
+            vxs_residual_products_row(r, m->products->place[x->rows[i]], z, z + q + 1, row);
+        scores[i] += score_kernels(m, row, own, other);
+    }
+    free(row);
+    free(z);
+    return status;
+}
+
+/* From the features that the model keeps. */
+static vxs_status score_by_features(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
+                                    vxs_error *err)
+{
+    size_t n = m->n, q = m->covariate_count;
+    double *wide = vxs_alloc(x->cohort->n + x->count, sizeof(*wide), err);
+    double *products = vxs_alloc(x->count, vxs_times(n, sizeof(*products)), err);
+    double *own = vxs_alloc(n + x->count, sizeof(*own), err), *other = own ? own + n : NULL;
+    vxs_status status = wide && products && own ? VXS_OK : VXS_FAILED;
+    for (size_t j = 0; j < m->p && !status; j++) {
+        const float *kept = m->values + j * n;
+        double *values = wide + x->cohort->n, *scale = m->scales + j * (1 + q);
+        vxs_standardized_values(x, j, *scale, scale + 1, q, wide, values);
+        for (size_t i = 0; i < x->count; i++) {
+            other[i] += values[i] * values[i];
+            for (size_t l = 0; l < n; l++)
+                products[i * n + l] += values[i] * (double)kept[l];
+        }
+        for (size_t l = 0; l < n; l++)
+            own[l] += (double)kept[l] * (double)kept[l];
+    }
+    for (size_t i = 0; i < x->count && !status; i++)
+        scores[i] += score_kernels(m, products + i * n, own, other[i]);
+    free(wide);
+    free(products);
+    free(own);
+    return status;
+}
+
+static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
+                        vxs_error *err)
+{
+    const vxs_machine *m = o->encoded;
+    if (m->residual)
+        return score_by_products(m, x, scores, err);
+    return m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_linear_encoder.score(o, x, scores, err)
+                                               : score_by_features(m, x, scores, err);
+}
+
+/* ---- For the checker ------------------------------------------------------------------------- */
+
+/* The weights of subjects, which must give the model's weights of features. */
+static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solution *fit,
+                         vxs_error *err)
+{
+    const vxs_machine *m = o->encoded;
+    double *weight = NULL;
+    vxs_output_fit again = { .encoder = o->encoder };
+    if (m->n != t->n)
+        return vxs_fail(err, VXS_BAD_DATA, "the model's weights are of %zu subjects, not of %zu",
+                        m->n, t->n);
+    again.fit.index = vxs_alloc(t->n + 1, sizeof(*again.fit.index), err);
+    again.fit.weight = vxs_alloc(t->n + 1, sizeof(*again.fit.weight), err);
+    again.fit.covariate_coefficients = vxs_alloc(t->covariate_count + 1, sizeof(double), err);
+    weight = vxs_alloc(t->n + 1, sizeof(*weight), err);
+    bool room = again.fit.index && again.fit.weight && again.fit.covariate_coefficients && weight;
+    vxs_status status = room ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (m->weight[i] != 0) {
+            again.fit.index[again.fit.count] = i;
+            again.fit.weight[again.fit.count++] = m->weight[i];
+        }
+    if (!status) {
+        memcpy(weight, m->weight, t->n * sizeof(*weight));
+        again.fit.covariate_coefficients[0] = m->intercept;
+        status = decode(t, &again, err);
+    }
+    if (!status)
+        status = map(t, &again, err);
+    if (!status && again.fit.count != fit->count)
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "the model has %zu weights of features; those of its subjects give %zu",
+                          fit->count, again.fit.count);
+    double largest = 0, apart = 0;
+    for (size_t k = 0; k < fit->count && !status; k++) {
+        largest = fmax(largest, fabs(again.fit.weight[k]));
+        apart = fmax(apart, fabs(again.fit.weight[k] - fit->weight[k]));
+    }
+    if (!status && !(apart <= 1e-6 * largest))
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "the model's weights of features are not those of its subjects");
+    vxs_output_release(&again);
+    if (status) {
+        free(weight);
+        return status;
+    }
+    free(fit->weight);
+    fit->weight = weight;
+    fit->index = m->index;
+    fit->count = m->n;
+    fit->covariate_coefficients[0] = m->intercept;
+    return VXS_OK;
+}
+
+bool vxs_machine_is_dense(const vxs_method_settings *settings)
+{
+    (void)settings;
+    return true;
+}
+
+const vxs_encoder vxs_machine_encoder = { .without_covariates = true,
+                                          .decode = decode,
+                                          .map = map,
+                                          .keep = keep,
+                                          .encode = encode,
+                                          .score = score,
+                                          .release = vxs_machine_free,
+                                          .files = vxs_machine_files,
+                                          .read = vxs_machine_read };

@@ -1,0 +1,173 @@
+/* machine_files.c - what a kernel machine keeps in its model's directory.
+ *
+ * alpha.npy has a row for each output: the weights of the training subjects, the intercept, scale
+ * and factor of the kernel; check-model reads it. For the kernels rbf and poly training.npy has the
+ * standardized features of the training subjects, a row for each feature, and scales.npy what
+ * standardizes the features of others. */
+#include "model/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MORE = 3 }; /* numbers behind the weights */
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static vxs_status write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    const size_t shape[2] = { m->output_count, t->n + MORE };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_machine *machine = m->outputs[k].encoded;
+        const double more[MORE] = { machine->intercept, machine->kernel.scale,
+                                    machine->kernel.factor };
+        /* write errors are detected when the stream is closed */
+        (void)!fwrite(machine->weight, sizeof(double), t->n, stream);
+        (void)!fwrite(more, sizeof(double), MORE, stream);
+    }
+    return status;
+}
+
+static bool has_features(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return ((const vxs_machine *)m->outputs[0].encoded)->values != NULL;
+}
+
+static vxs_status write_training(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                 vxs_error *err)
+{
+    const vxs_machine *machine = m->outputs[0].encoded;
+    const size_t shape[2] = { m->p, t->n };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
+    if (!status)
+        (void)!fwrite(machine->values, sizeof(float), m->p * t->n, stream);
+    return status;
+}
+
+static vxs_status write_scales(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    const vxs_machine *machine = m->outputs[0].encoded;
+    const size_t shape[2] = { m->p, 1 + t->covariate_count };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
+    if (!status)
+        (void)!fwrite(machine->scales, sizeof(double), m->p * (1 + t->covariate_count), stream);
+    return status;
+}
+
+const vxs_model_file vxs_machine_files[] = {
+    { .name = "alpha.npy", .write = write_alpha },
+    { .name = "training.npy", .has = has_features, .write = write_training },
+    { .name = "scales.npy", .has = has_features, .write = write_scales },
+    { .name = NULL }
+};
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static vxs_status broken(const char *file, const char *what, vxs_error *err)
+{
+    return vxs_fail(err, VXS_BAD_DATA, "'%s' does not go with its model: %s", file, what);
+}
+
+static vxs_status open_matrix(const char *path, int item, size_t rows, vxs_npy *a,
+                              vxs_error *err)
+{
+    vxs_status status = vxs_npy_open(path, a, err);
+    if (status)
+        return status;
+    if (a->kind != 'f' || a->item_size != item || a->ndim != 2 || a->shape[0] != rows)
+        return broken(path, "it has other rows", err);
+    for (size_t k = 0; k < a->count; k++)
+        if (!isfinite(vxs_npy_item(a, k)))
+            return broken(path, "a value is not finite", err);
+    return VXS_OK;
+}
+
+static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_settings *s,
+                             vxs_error *err)
+{
+    vxs_npy a = { .count = 0 };
+    vxs_status status = open_matrix(path, (int)sizeof(double), m->output_count, &a, err);
+    if (!status && a.shape[1] <= MORE)
+        status = broken(path, "it has no subjects", err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        size_t n = a.shape[1] - MORE, at = k * a.shape[1];
+        vxs_machine *machine = vxs_machine_new(n, err);
+        m->outputs[k].encoded = machine;
+        if (!machine) {
+            status = VXS_FAILED;
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            machine->weight[i] = vxs_npy_item(&a, at + i);
+        machine->intercept = vxs_npy_item(&a, at + n);
+        machine->kernel = (vxs_kernel){ .kind = s->kernel,
+                                        .gamma = s->gamma,
+                                        .constant = s->constant,
+                                        .degree = (int)s->degree,
+                                        .scale = vxs_npy_item(&a, at + n + 1),
+                                        .factor = vxs_npy_item(&a, at + n + 2) };
+        if (!(machine->kernel.scale > 0 && machine->kernel.factor > 0))
+            status = broken(path, "scale and factor of the kernel are above 0", err);
+    }
+    vxs_npy_release(&a);
+    return status;
+}
+
+/* Each output has a copy, since it is released with it. */
+static vxs_status take_features(vxs_model *m, const vxs_npy *training, const vxs_npy *scales,
+                                vxs_error *err)
+{
+    for (size_t k = 0; k < m->output_count; k++) {
+        vxs_machine *machine = m->outputs[k].encoded;
+        machine->p = m->p;
+        machine->covariate_count = m->covariate_count;
+        machine->values = vxs_alloc(training->count, sizeof(*machine->values), err);
+        machine->scales = vxs_alloc(scales->count, sizeof(*machine->scales), err);
+        if (!machine->values || !machine->scales)
+            return VXS_FAILED;
+        for (size_t i = 0; i < training->count; i++)
+            machine->values[i] = (float)vxs_npy_item(training, i);
+        for (size_t i = 0; i < scales->count; i++)
+            machine->scales[i] = vxs_npy_item(scales, i);
+    }
+    return VXS_OK;
+}
+
+static vxs_status read_features(const char *training_path, const char *scales_path, vxs_model *m,
+                                vxs_error *err)
+{
+    vxs_npy training = { .count = 0 }, scales = { .count = 0 };
+    size_t n = ((const vxs_machine *)m->outputs[0].encoded)->n;
+    vxs_status status = open_matrix(training_path, (int)sizeof(float), m->p, &training, err);
+    if (!status && training.shape[1] != n)
+        status = broken(training_path, "it has other columns", err);
+    if (!status)
+        status = open_matrix(scales_path, (int)sizeof(double), m->p, &scales, err);
+    if (!status && scales.shape[1] != 1 + m->covariate_count)
+        status = broken(scales_path, "it has other columns", err);
+    if (!status)
+        status = take_features(m, &training, &scales, err);
+    vxs_npy_release(&training);
+    vxs_npy_release(&scales);
+    return status;
+}
+
+vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
+{
+    vxs_method_settings settings = { .path.lambda = NAN };
+    char *paths[3] = { NULL };
+    vxs_status status = vxs_model_method(m, &settings, err);
+    for (int k = 0; k < 3 && !status; k++) {
+        paths[k] = vxs_format(err, "%s/%s", folder, vxs_machine_files[k].name);
+        status = paths[k] ? VXS_OK : VXS_FAILED;
+    }
+    if (!status)
+        status = read_alpha(paths[0], m, &settings.svm, err);
+    if (!status && settings.svm.kernel != VXS_KERNEL_LINEAR)
+        status = read_features(paths[1], paths[2], m, err);
+    for (int k = 0; k < 3; k++)
+        free(paths[k]);
+    return status;
+}

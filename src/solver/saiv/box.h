@@ -1,0 +1,57 @@
+/* box.h - the dual problem of kernel machines: a quadratic over a box; private to the solver.
+ *
+ *     max over t:  q't - beta'K beta / 2,   0 <= t <= c,   beta = sum of sign t over the variables
+ *                                                         of a sample,  and sum beta = 0 if b is free
+ *
+ * Classes: one variable a sample, sign = y, q = 1. Scores: two, sign = 1 and -1, q = sign y - epsilon. */
+#ifndef VXS_SOLVER_SAIV_BOX_H
+#define VXS_SOLVER_SAIV_BOX_H
+
+#include "voxsift/internal/core.h"
+
+typedef struct {
+    const vxs_context *context;
+    size_t n, count; /* samples, variables */
+    const double *k; /* n x n: the kernel */
+    bool intercept;  /* b is free */
+    size_t *row;     /* count: sample of a variable */
+    double *sign, *q, *c, *t;
+    double *f; /* n: K beta */
+} vxs_box;
+
+/* The primal and dual value, at the best b. */
+typedef struct {
+    double primal, dual, b;
+} vxs_box_state;
+
+/* b that is best for f, the middle if there are several; `order`: count values of workspace. */
+typedef struct {
+    double value, weight;
+    int sign;
+} vxs_threshold;
+double vxs_box_intercept(const vxs_box *box, const size_t *set, size_t count,
+                         vxs_threshold *thresholds);
+/* Over the variables of a set (NULL: all). */
+vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t count,
+                               vxs_threshold *thresholds);
+
+/* Workspace of vxs_box_solve, kept from one call to the next. */
+typedef struct {
+    size_t capacity, samples, free_capacity;
+    size_t *row, *own, *place, *member; /* of the set */
+    double *sign, *q, *c, *t;
+    double *f, *k; /* of its samples */
+    double *matrix, *right, *work;
+    int *pivot;
+    vxs_threshold *thresholds;
+} vxs_box_work;
+void vxs_box_work_release(vxs_box_work *work);
+
+/* Solves the problem of the variables of a set, the others as they are, until its gap is at most
+ * `gap` or does not fall any more; t and f of all samples follow. Sets the intercept of the
+ * problem. Returns the number of steps in `steps`. */
+VXS_MUST_CHECK vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double gap,
+                                        vxs_box_work *work, double *b, size_t *steps,
+                                        vxs_error *err);
+
+#endif

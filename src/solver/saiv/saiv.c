@@ -1,0 +1,434 @@
+/* saiv.c - kernel machines: support vector classification and regression (safe active incremental
+ * vectors).
+ *
+ * Problem   min over w, b: sum_i u_i f(z_i, y_i) + lambda w'Kw / 2,  z = Kw + b
+ * Dual      max q't - beta'K beta / 2 over 0 <= t <= c, beta = lambda w, see box.h; c = u / lambda,
+ *           all divided by lambda
+ * Optimal   y z > 1: t = 0;  y z < 1: t = c;  else between (classes)
+ * Method    a working set of samples that grows by those which violate this most, in either class;
+ *           solved by box.c, the others where they are; the best b of the set chooses who enters,
+ *           since with the best b of all samples no violator may be left outside
+ * Stops     the gap over all samples is below the tolerance
+ * Cost      columns of K of the samples whose weight changes; steps of the size of the set
+ * Source    Ren 2017, chapter 5, where samples are recruited by proof: such proofs need a gap below
+ *           the differences between samples, and copies have none */
+#include "solver/saiv/box.h"
+#include "solver/solver.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL        400  /* samples that are one set */
+#define FIRST        40   /* samples of a first set */
+#define LOOSE        0.1  /* of the gap: that of the set */
+#define MOST_ROUNDS  200
+#define PATIENCE     3    /* rounds without a smaller gap */
+#define VIOLATION    1e-12
+
+typedef struct {
+    vxs_solver solver;
+    vxs_problem problem;
+    vxs_box box;
+    vxs_box_work work;
+    double *fetched; /* the kernel, of a design that is not stored as one; or NULL */
+    double tol, cost;
+    bool *in_set; /* of a variable */
+    size_t *set, set_count;
+    vxs_threshold *thresholds;
+    double *violation, *sorted; /* of a variable */
+    vxs_costs costs;
+} saiv;
+
+static const char *const kernels[] = { "linear", "rbf", "poly", NULL };
+
+const vxs_param vxs_svm_params[] = {
+    VXS_CHOICE_ROW("kernel", "KERNEL", VXS_AT(svm.kernel), 0, kernels,
+                   "similarity of two subjects", .head = VXS_HEAD_MODEL, .usual = true,
+                   .more = "linear: x'z, whose model is one weight for each feature; rbf: "
+                           "exp(-G |x - z|^2), for relations that are not linear; poly: "
+                           "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
+                           "subjects, |x - z|^2 by the median of |x - z|^2."),
+    VXS_TEXT_ROW("C", "LIST", VXS_AT(svm.costs),
+                 "weight of the loss; of a list (0.01,0.1,1) folds choose; default 1, or 13 values "
+                 "from 0.001 to 1000",
+                 .head = VXS_HEAD_HYPER, .usual = true,
+                 .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "
+                         "subjects more closely. As kernels are divided by their mean, one list "
+                         "suits all data; for scores C is in standard deviations of the target."),
+    VXS_REAL_ROW("gamma", "G", VXS_AT(svm.gamma), 1, 1e-9, 1e9,
+                 "G of the kernels rbf and poly", .head = VXS_HEAD_HYPER),
+    VXS_REAL_ROW("coef0", "R", VXS_AT(svm.constant), 1, 0, 1e9, "R of the kernel poly",
+                 .head = VXS_HEAD_HYPER),
+    VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
+                  .head = VXS_HEAD_HYPER),
+    VXS_REAL_ROW("epsilon", "E", VXS_AT(svm.epsilon), 0.1, 1e-6, 100,
+                 "of scores: residuals up to E standard deviations of the target cost nothing",
+                 .head = VXS_HEAD_HYPER),
+    VXS_TOL_ROW,
+    { .name = NULL },
+};
+
+/* ---- What it accepts ------------------------------------------------------------------------- */
+
+static const vxs_accepts *accepts(const vxs_method_settings *settings)
+{
+    static const vxs_accepts all = { .losses = { &vxs_margin_loss, &vxs_epsilon_loss },
+                                     .penalties = { &vxs_kernel_norm_penalty },
+                                     .weights = VXS_ANY_SIGN };
+    (void)settings;
+    return &all;
+}
+
+static vxs_status check(const vxs_problem *q, const vxs_method_settings *settings, vxs_error *err)
+{
+    size_t n = vxs_design_rows(q->design);
+    (void)settings;
+    bool ones = q->covariate_count <= 1;
+    for (size_t i = 0; i < n && q->covariate_count == 1 && q->covariates; i++)
+        ones = ones && q->covariates[i] == 1;
+    return ones ? VXS_OK
+                : vxs_fail(err, VXS_MISUSE,
+                           "a kernel machine has an intercept and no other covariates; regress "
+                           "these out of the features");
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void release(vxs_solver *solver)
+{
+    saiv *s = (saiv *)solver;
+    vxs_box_work_release(&s->work);
+    void *const all[] = { s->box.row, s->box.sign, s->box.q,      s->box.c,       s->box.t, s->box.f,
+                          s->fetched, s->in_set,   s->violation,  s->thresholds,  s->set, s };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+}
+
+static vxs_status allocate(saiv *s, vxs_error *err)
+{
+    size_t m = s->box.count;
+    s->box.row = vxs_alloc(m, sizeof(*s->box.row), err);
+    s->box.sign = vxs_alloc(m, sizeof(*s->box.sign), err);
+    s->box.q = vxs_alloc(m, sizeof(*s->box.q), err);
+    s->box.c = vxs_alloc(m, sizeof(*s->box.c), err);
+    s->box.t = vxs_alloc(m, sizeof(*s->box.t), err);
+    s->box.f = vxs_alloc(s->box.n, sizeof(*s->box.f), err);
+    s->in_set = vxs_alloc(m, sizeof(*s->in_set), err);
+    s->set = vxs_alloc(m, sizeof(*s->set), err);
+    s->violation = vxs_alloc(2 * m, sizeof(*s->violation), err);
+    s->thresholds = vxs_alloc(m, sizeof(*s->thresholds), err);
+    if (!s->box.row || !s->box.sign || !s->box.q || !s->box.c || !s->box.t || !s->box.f ||
+        !s->in_set || !s->set || !s->violation || !s->thresholds)
+        return VXS_FAILED;
+    s->sorted = s->violation + m;
+    return VXS_OK;
+}
+
+static vxs_status find_kernel(saiv *s, vxs_error *err)
+{
+    size_t n = s->box.n;
+    s->box.k = vxs_gram_matrix(s->problem.design);
+    if (s->box.k)
+        return VXS_OK;
+    s->fetched = vxs_alloc(n, vxs_times(n, sizeof(*s->fetched)), err);
+    for (size_t j = 0; j < n && s->fetched; j++)
+        vxs_design_fetch(s->problem.design, &j, 1, s->fetched + j * n);
+    s->box.k = s->fetched;
+    return s->fetched ? VXS_OK : VXS_FAILED;
+}
+
+/* A kernel of samples with themselves below 0 is none. */
+static vxs_status check_diagonal(const saiv *s, vxs_error *err)
+{
+    for (size_t i = 0; i < s->box.n; i++)
+        if (!(s->box.k[i * s->box.n + i] >= 0))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "the kernel of sample %zu with itself is %g: it is not positive "
+                            "semidefinite",
+                            i, s->box.k[i * s->box.n + i]);
+    return VXS_OK;
+}
+
+/* ---- The dual problem ------------------------------------------------------------------------ */
+
+static void set_variables(saiv *s)
+{
+    const vxs_loss *l = &s->problem.loss;
+    bool scores = l->kind->of_scores;
+    for (size_t k = 0; k < s->box.count; k++) {
+        size_t i = scores ? k / 2 : k;
+        double sign = scores ? (k % 2 ? -1 : 1) : l->y[i];
+        s->box.row[k] = i;
+        s->box.sign[k] = sign;
+        s->box.q[k] = scores ? sign * l->y[i] - l->threshold : 1;
+    }
+}
+
+/* From one C to the next weights keep their share of the bound, or their value where C rises: as
+ * the dual value is larger. Either way they still sum to 0. */
+static void set_cost(saiv *s, double cost)
+{
+    vxs_box *x = &s->box;
+    double ratio = s->cost > 0 ? cost / s->cost : 0, linear = 0, square = 0;
+    for (size_t k = 0; k < x->count; k++) {
+        linear += x->q[k] * x->t[k];
+        square += x->sign[k] * x->t[k] * x->f[x->row[k]];
+    }
+    bool keep =
+        ratio >= 1 && linear - square / 2 >= ratio * linear - ratio * ratio * square / 2;
+    for (size_t k = 0; k < x->count; k++) {
+        bool at_bound = x->t[k] >= x->c[k];
+        x->c[k] = cost * vxs_loss_weight(&s->problem.loss, x->row[k]);
+        if (!keep)
+            x->t[k] = at_bound && ratio > 0 ? x->c[k] : fmin(x->t[k] * ratio, x->c[k]);
+    }
+    for (size_t i = 0; i < x->n && !keep; i++)
+        x->f[i] *= ratio;
+    s->cost = cost;
+}
+
+/* What rounding left of the sum of weights goes to the variable that has most room, and values are
+ * computed again. */
+static void settle(saiv *s)
+{
+    vxs_box *x = &s->box;
+    double sum = 0, most = 0;
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < x->count; k++) {
+        double room = fmin(x->t[k], x->c[k] - x->t[k]);
+        sum += x->sign[k] * x->t[k];
+        if (room > most) {
+            most = room;
+            best = k;
+        }
+    }
+    if (x->intercept && best != SIZE_MAX && fabs(sum) < most)
+        x->t[best] -= x->sign[best] * sum;
+    memset(x->f, 0, x->n * sizeof(*x->f));
+    for (size_t k = 0; k < x->count; k++)
+        if (x->t[k] != 0)
+            cblas_daxpy((int)x->n, x->sign[k] * x->t[k], x->k + x->row[k] * x->n, 1, x->f, 1);
+}
+
+/* ---- The working set ------------------------------------------------------------------------- */
+
+/* How far the variable is from where its value wants it. */
+static double violation_of(const saiv *s, size_t k, double b)
+{
+    const vxs_box *x = &s->box;
+    double inside = x->q[k] - x->sign[k] * (x->f[x->row[k]] + b);
+    if (inside > 0)
+        return x->t[k] < x->c[k] ? inside : 0;
+    return x->t[k] > 0 ? -inside : 0;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The violation that `most` of those found exceed; they are in s->sorted. */
+static double level_of(saiv *s, size_t found, size_t most)
+{
+    if (found <= most)
+        return VIOLATION;
+    qsort(s->sorted, found, sizeof(*s->sorted), descending);
+    return s->sorted[most - 1];
+}
+
+static void enter(saiv *s, size_t k)
+{
+    s->in_set[k] = true;
+    if (s->box.count > s->box.n) /* both variables of a sample */
+        s->in_set[k ^ 1] = true;
+}
+
+static void list_set(saiv *s)
+{
+    s->set_count = 0;
+    for (size_t k = 0; k < s->box.count; k++)
+        if (s->in_set[k])
+            s->set[s->set_count++] = k;
+}
+
+/* The worst of each sign enter, at most about `most` of each. Returns how many. */
+static size_t recruit(saiv *s, double b, size_t most)
+{
+    size_t before = s->set_count, m = s->box.count;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        size_t found = 0;
+        for (size_t k = 0; k < m; k++) {
+            bool candidate = !s->in_set[k] && s->box.sign[k] * sign > 0 && s->box.c[k] > 0;
+            s->violation[k] = candidate ? violation_of(s, k, b) : 0;
+            if (s->violation[k] > VIOLATION)
+                s->sorted[found++] = s->violation[k];
+        }
+        double level = level_of(s, found, most);
+        for (size_t k = 0; k < m; k++)
+            if (s->violation[k] > VIOLATION && s->violation[k] >= level)
+                enter(s, k);
+    }
+    list_set(s);
+    return s->set_count - before;
+}
+
+/* Variables that are neither 0 nor at their bound, and some of each sign. */
+static void begin_set(saiv *s)
+{
+    size_t taken[2] = { 0, 0 };
+    bool all = s->box.n <= SMALL;
+    for (size_t k = 0; k < s->box.count; k++) {
+        int side = s->box.sign[k] > 0;
+        bool inside = s->box.t[k] > 0 && s->box.t[k] < s->box.c[k];
+        if (!all && !inside && (taken[side] >= FIRST || s->box.c[k] == 0))
+            continue;
+        taken[side]++;
+        enter(s, k);
+    }
+    list_set(s);
+}
+
+static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *rounds,
+                        vxs_error *err)
+{
+    double b = 0, least = INFINITY;
+    size_t most = FIRST, steps;
+    int patience = PATIENCE;
+    vxs_status status = VXS_OK;
+    begin_set(s);
+    for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
+        status = vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, &steps,
+                               err);
+        *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+        double gap = state->primal - state->dual;
+        if (status || !(gap > target))
+            break;
+        size_t entered = recruit(s, b, most);
+        patience = gap < least ? PATIENCE : patience - 1;
+        least = fmin(least, gap);
+        most *= 2;
+        if (entered == 0 && patience == 0)
+            break;
+        if (entered == 0)
+            settle(s);
+    }
+    if (!status)
+        settle(s);
+    *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+    return status;
+}
+
+/* ---- The solution ---------------------------------------------------------------------------- */
+
+static double weight_of(const saiv *s, size_t i)
+{
+    const vxs_box *x = &s->box;
+    return x->count == x->n ? x->sign[i] * x->t[i] : x->t[2 * i] - x->t[2 * i + 1];
+}
+
+static vxs_status write_solution(saiv *s, vxs_box_state state, double empty, size_t rounds,
+                                 vxs_solution *solution, vxs_error *err)
+{
+    vxs_certificate *c = &solution->certificate;
+    size_t n = s->box.n, count = 0;
+    double lambda = 1 / s->cost;
+    for (size_t i = 0; i < n; i++)
+        count += weight_of(s, i) != 0;
+    solution->index = vxs_alloc(count + 1, sizeof(*solution->index), err);
+    solution->weight = vxs_alloc(count + 1, sizeof(*solution->weight), err);
+    solution->covariate_coefficients =
+        vxs_alloc(s->problem.covariate_count + 1, sizeof(double), err);
+    if (!solution->index || !solution->weight || !solution->covariate_coefficients) {
+        vxs_solution_release(solution);
+        return VXS_FAILED;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (weight_of(s, i) != 0) {
+            solution->index[solution->count] = i;
+            solution->weight[solution->count++] = weight_of(s, i);
+        }
+    if (s->box.intercept)
+        solution->covariate_coefficients[0] = state.b;
+    *c = (vxs_certificate){ .lambda = lambda,
+                            .lambda_max = NAN,
+                            .primal = state.primal * lambda,
+                            .dual = state.dual * lambda,
+                            .gap = vxs_relative_gap(state.primal - state.dual, empty),
+                            .tol = s->tol,
+                            .nonzero = count,
+                            .support = count,
+                            .iterations = rounds };
+    c->converged = vxs_has_converged(c->gap, c->tol);
+    vxs_costs_take(&s->costs, s->problem.design, c);
+    return VXS_OK;
+}
+
+/* The loss without weights, at the best intercept. */
+static double empty_value(saiv *s)
+{
+    vxs_box empty = s->box;
+    double *zero = s->violation;
+    memset(zero, 0, s->box.count * sizeof(*zero));
+    empty.t = zero;
+    empty.f = zero;
+    return vxs_box_evaluate(&empty, NULL, empty.count, s->thresholds).primal;
+}
+
+static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
+                      vxs_error *err)
+{
+    saiv *s = (saiv *)solver;
+    vxs_box_state state;
+    size_t rounds = 0;
+    *solution = (vxs_solution){ .count = 0 };
+    set_cost(s, point.value);
+    settle(s);
+    double empty = empty_value(s);
+    vxs_status status = solve(s, s->tol * empty, &state, &rounds, err);
+    return status ? status : write_solution(s, state, empty, rounds, solution, err);
+}
+
+static bool is_empty(const vxs_solver *solver)
+{
+    const saiv *s = (const saiv *)solver;
+    for (size_t i = 0; i < s->box.n; i++)
+        if (s->box.k[i * s->box.n + i] > 0)
+            return false;
+    return true;
+}
+
+static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
+                        const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
+{
+    size_t n = vxs_design_rows(problem->design);
+    saiv *s = vxs_alloc(1, sizeof(*s), err);
+    if (!s)
+        return VXS_FAILED;
+    *s = (saiv){ .solver = { .kind = &vxs_svm_kind }, .problem = *problem, .tol = settings->tol };
+    s->box = (vxs_box){ .context = context,
+                        .n = n,
+                        .count = problem->loss.kind->of_scores ? 2 * n : n,
+                        .intercept = problem->covariate_count > 0 };
+    s->costs = vxs_costs_begin(problem->design);
+    vxs_status status = allocate(s, err);
+    if (!status)
+        status = find_kernel(s, err);
+    if (!status)
+        status = check_diagonal(s, err);
+    if (status) {
+        release(&s->solver);
+        return status;
+    }
+    set_variables(s);
+    *solver = &s->solver;
+    return VXS_OK;
+}
+
+const vxs_solver_kind vxs_svm_kind = { .accepts = accepts,
+                                       .check = check,
+                                       .begin = begin,
+                                       .is_empty = is_empty,
+                                       .select = fit,
+                                       .release = release };
