@@ -70,8 +70,8 @@ typedef struct {
 extern const vxs_penalty_kind vxs_grouped_penalty;
 vxs_grouped vxs_grouped_by(vxs_blocks *blocks);
 
-/* The squared norm w'Kw / 2 of a kernel machine, K the design itself: a kernel matrix, with a weight
- * for each sample. */
+/* The squared norm w'Kw / 2 of a kernel machine, K the design itself: a kernel matrix, with a
+ * weight for each sample. */
 typedef struct {
     vxs_penalty penalty;
     vxs_design *kernel;

@@ -210,11 +210,11 @@ typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_
  * name == NULL. */
 typedef struct {
     const char *name;
-    const char *summary;                /* a phrase, without full stop */
-    const char *source;                 /* paper and section */
-    const vxs_param *params;            /* into vxs_method_settings; ends with name == NULL */
-    vxs_graph_use graph;                /* of features */
-    vxs_path_kind path; /* VXS_BY_ITERATIONS: iterations or number of blocks; VXS_BY_COST */
+    const char *summary;     /* a phrase, without full stop */
+    const char *source;      /* paper and section */
+    const vxs_param *params; /* into vxs_method_settings; ends with name == NULL */
+    vxs_graph_use graph;     /* of features */
+    vxs_path_kind path;      /* VXS_BY_ITERATIONS: iterations or number of blocks; VXS_BY_COST */
     vxs_standardize standardize;        /* default */
     bool classes_only;                  /* takes classes only */
     const struct vxs_solver_kind *kind; /* private to the solver room */

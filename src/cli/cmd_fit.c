@@ -123,7 +123,8 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
     const vxs_selected *s = o->fit.selected;
     const char *have = vxs_have(c->nonzero);
     if (c->support > 0)
-        fprintf(out, "  %zu support vectors (subjects with nonzero weight); no feature is selected\n",
+        fprintf(out,
+                "  %zu support vectors (subjects with nonzero weight); no feature is selected\n",
                 c->support);
     else if (c->nonzero == 0)
         fprintf(out, "  no feature has a nonzero weight: the model is empty at this lambda\n");

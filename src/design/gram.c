@@ -1,8 +1,8 @@
 /* gram.c - inner products of the rows of a design, and the design whose columns are those of a
  * symmetric matrix.
  *
- * The columns of a design are read once, in blocks. A block goes into the products of tiles of rows,
- * each by one call of BLAS, so that the sums do not depend on the number of threads. */
+ * The columns of a design are read once, in blocks. A block goes into the products of tiles of
+ * rows, each by one call of BLAS, so that the sums do not depend on the number of threads. */
 #include "design/design.h"
 
 #include <cblas.h>
@@ -38,8 +38,8 @@ static void add_block(const double *block, size_t n, size_t count, int threads, 
             const int rows = (int)(n - i < TILE ? n - i : TILE);
             const int columns = (int)(n - j < TILE ? n - j : TILE);
             if (a == b)
-                cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rows, (int)count, 1,
-                            block + i, (int)n, 1, g + j * n + i, (int)n);
+                cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rows, (int)count, 1, block + i,
+                            (int)n, 1, g + j * n + i, (int)n);
             else if (a > b)
                 cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows, columns, (int)count, 1,
                             block + i, (int)n, block + j, (int)n, 1, g + j * n + i, (int)n);
@@ -139,11 +139,9 @@ static void release(vxs_design *design)
     free(((gram *)design)->matrix);
 }
 
-static const vxs_design_kind gram_kind = { .scan = scan,
-                                           .scan_some = scan_some,
-                                           .fetch = fetch,
-                                           .measure = measure,
-                                           .release = release };
+static const vxs_design_kind gram_kind = {
+    .scan = scan, .scan_some = scan_some, .fetch = fetch, .measure = measure, .release = release
+};
 
 /* Up to rounding. */
 static vxs_status check_symmetric(const double *matrix, size_t n, vxs_error *err)

@@ -26,10 +26,22 @@ void vxs_residual_products_release(vxs_residual_products *r)
     *r = (vxs_residual_products){ .n = 0 };
 }
 
+/* Column i of R^-1 Q' W^(1/2). */
+static void substitute_back(const double *upper, size_t q, size_t rank, const size_t *of,
+                            const double *basis, size_t m, size_t i, double weight, double *b)
+{
+    for (size_t k = rank; k-- > 0;) {
+        double sum = basis[k * m + i] * sqrt(weight);
+        for (size_t l = k + 1; l < rank; l++)
+            sum -= upper[l * (q + 1) + k] * b[of[l]];
+        b[of[k]] = sum / upper[k * (q + 1) + k];
+    }
+}
+
 /* B = R^-1 Q' W^(1/2) with W^(1/2) Z = Q R; a column that depends on those before it has no
  * coefficient. */
-static vxs_status find_coefficients(vxs_residual_products *r, const double *z, const double *weights,
-                                    vxs_error *err)
+static vxs_status find_coefficients(vxs_residual_products *r, const double *z,
+                                    const double *weights, vxs_error *err)
 {
     size_t m = r->count, q = r->columns, rank = 0;
     double *basis = vxs_alloc(q + 1, vxs_times(m, sizeof(*basis)), err);
@@ -44,13 +56,8 @@ static vxs_status find_coefficients(vxs_residual_products *r, const double *z, c
         if (vxs_gram_schmidt_append(basis, m, rank, VXS_INDEPENDENT_COVARIATE, 0, coefficients))
             of[rank++] = c;
     }
-    for (size_t i = 0; i < m && !status; i++) /* back substitution, a subject at a time */
-        for (size_t k = rank; k-- > 0;) {
-            double sum = basis[k * m + i] * sqrt(weights ? weights[i] : 1);
-            for (size_t l = k + 1; l < rank; l++)
-                sum -= upper[l * (q + 1) + k] * r->b[i * q + of[l]];
-            r->b[i * q + of[k]] = sum / upper[k * (q + 1) + k];
-        }
+    for (size_t i = 0; i < m && !status; i++)
+        substitute_back(upper, q, rank, of, basis, m, i, weights ? weights[i] : 1, r->b + i * q);
     free(basis);
     free(upper);
     free(of);

@@ -39,5 +39,5 @@ static double outside(double s, double inside, double y, double threshold)
 static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };
 
 const vxs_loss_kind vxs_margin_loss = {
-    .name = "hinge", .targets = "-1 or 1", .is_target = vxs_is_sign, .sample = &sample
+    .name = "soft-margin", .targets = "-1 or 1", .is_target = vxs_is_sign, .sample = &sample
 };

@@ -121,8 +121,7 @@ static vxs_status list_costs(const vxs_method_settings *m, bool path, vxs_tuning
     double costs[VXS_MAX_NUMBERS] = { 1 };
     size_t count = 0;
     vxs_path_point one = { VXS_BY_COST, 1 };
-    vxs_status status =
-        path ? vxs_read_costs(m, costs, &count, err) : default_cost(m, &one, err);
+    vxs_status status = path ? vxs_read_costs(m, costs, &count, err) : default_cost(m, &one, err);
     for (; path && !m->svm.costs && count < USUAL_COSTS; count++)
         costs[count] = pow(10, -3 + 0.5 * (double)count);
     t->by = VXS_BY_COST;
@@ -135,15 +134,14 @@ static vxs_status list_costs(const vxs_method_settings *m, bool path, vxs_tuning
 }
 
 /* Iterations 1 ... N, or the numbers to select; without a path the last one. */
-static vxs_status list_iterations(const vxs_method *method, const vxs_method_settings *m,
-                                  bool path, vxs_tuning_grid *t, vxs_error *err)
+static vxs_status list_iterations(const vxs_method *method, const vxs_method_settings *m, bool path,
+                                  vxs_tuning_grid *t, vxs_error *err)
 {
     double numbers[VXS_MAX_NUMBERS];
     size_t count = 0;
     vxs_path_point one = { VXS_BY_ITERATIONS, 1 };
-    vxs_status status =
-        path ? vxs_read_numbers(m, numbers, &count, err)
-             : vxs_default_path_point(method, m, &one, err);
+    vxs_status status = path ? vxs_read_numbers(m, numbers, &count, err)
+                             : vxs_default_path_point(method, m, &one, err);
     if (status)
         return status;
     t->by = count > 0 ? VXS_BY_NUMBER : one.by;
@@ -160,9 +158,9 @@ vxs_status vxs_tuning_grid_make(const vxs_task *task, const vxs_method_settings 
 {
     if (vxs_task_method(task)->path != VXS_BY_LAMBDA) {
         *t = (vxs_tuning_grid){ .count = 0 };
-        return vxs_task_method(task)->path == VXS_BY_COST ? list_costs(m, path, t, err)
-                                                          : list_iterations(vxs_task_method(task), m, path, t,
-                                                                            err);
+        return vxs_task_method(task)->path == VXS_BY_COST
+                   ? list_costs(m, path, t, err)
+                   : list_iterations(vxs_task_method(task), m, path, t, err);
     }
     double laplacians[VXS_MOST_LAPLACIANS] = { 1 }, fixed = path ? 0.01 : 0.1;
     double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;

@@ -113,9 +113,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     return wide ? VXS_OK : VXS_FAILED;
 }
 
-const vxs_encoder vxs_linear_encoder = { .decode = decode,
-                                         .encode = encode,
-                                         .score = score };
+const vxs_encoder vxs_linear_encoder = { .decode = decode, .encode = encode, .score = score };
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* machine.c - the encoder of kernel machines: products of subjects become kernels, weights of
  * subjects become weights of features.
  *
- * In training all is computed from inner products of subjects (products.c), scores of test subjects
- * as well. A linear machine is then a weight for each feature, w = X'a; of the other kernels the
- * model keeps the training subjects' features, and the map shows the mean gradient of the score
- * over the training subjects, which is w where the kernel is linear. */
+ * In training all is computed from inner products of subjects (subject_products.c), scores of test
+ * subjects as well. A linear machine is then a weight for each feature, w = X'a; of the other
+ * kernels the model keeps the training subjects' features, and the map shows the mean gradient of
+ * the score over the training subjects, which is w where the kernel is linear. */
 #include "model/machine.h"
 #include "model/estimators.h"
 
@@ -68,9 +68,10 @@ static vxs_status begin_residual(const vxs_task *t, machines *m, vxs_error *err)
             m->weights[i] = 0;
     }
     if (!status)
-        status = vxs_residual_products_init(
-            m->products->values, m->products->n, train, t->n, regresses ? t->covariates : m->ones,
-            regresses ? t->covariate_count : centers, m->weights, &m->residual, err);
+        status = vxs_residual_products_init(m->products->values, m->products->n, train, t->n,
+                                            regresses ? t->covariates : m->ones,
+                                            regresses ? t->covariate_count : centers, m->weights,
+                                            &m->residual, err);
     free(train);
     return status;
 }
@@ -102,8 +103,8 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
     return status;
 }
 
-static vxs_status make_machines(const vxs_context *context, vxs_task *t,
-                                const vxs_svm_settings *s, vxs_error *err)
+static vxs_status make_machines(const vxs_context *context, vxs_task *t, const vxs_svm_settings *s,
+                                vxs_error *err)
 {
     if (t->prepared)
         return VXS_OK;
@@ -178,8 +179,8 @@ vxs_machine *vxs_machine_new(size_t n, vxs_error *err)
 /* The solver's intercept is the only coefficient; the other covariates are out of the features. */
 static vxs_status widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 {
-    double *larger = vxs_resize(fit->covariate_coefficients, t->covariate_count + 1,
-                                sizeof(*larger), err);
+    double *larger =
+        vxs_resize(fit->covariate_coefficients, t->covariate_count + 1, sizeof(*larger), err);
     if (!larger)
         return VXS_FAILED;
     fit->covariate_coefficients = larger;

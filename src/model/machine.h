@@ -18,22 +18,21 @@ typedef struct vxs_products {
 } vxs_products;
 VXS_MUST_CHECK vxs_products *vxs_products_new(vxs_error *err);
 void vxs_products_free(vxs_products *products);
-/* products.c: those of the task if its columns are scaled alike in all parts, else of the part's
- * own scaling, which the caller frees: `own`. */
+/* subject_products.c: those of the task if its columns are scaled alike in all parts, else of the
+ * part's own scaling, which the caller frees: `own`. */
 VXS_MUST_CHECK vxs_status vxs_products_of(const vxs_context *context, const vxs_task *task,
-                                          const vxs_products **products, bool *own,
-                                          vxs_error *err);
+                                          const vxs_products **products, bool *own, vxs_error *err);
 
 /* A kernel machine: the weights of its training subjects and their kernel, or their features. */
 typedef struct {
-    size_t n;        /* training subjects */
-    double *weight;  /* n */
-    size_t *index;   /* n: 0, 1, ..., for the checker */
+    size_t n;       /* training subjects */
+    double *weight; /* n */
+    size_t *index;  /* n: 0, 1, ..., for the checker */
     double intercept;
     vxs_kernel kernel;
-    const vxs_products *products;            /* while training, or NULL */
-    const vxs_residual_products *residual;   /* the same */
-    bool regresses;                          /* the same: on the covariates of a subject */
+    const vxs_products *products;          /* while training, or NULL */
+    const vxs_residual_products *residual; /* the same */
+    bool regresses;                        /* the same: on the covariates of a subject */
     size_t p, covariate_count;
     float *values;  /* p x n: standardized features of the training subjects, column by column */
     double *scales; /* p x (1 + covariate_count): what standardizes a feature of a new subject */

@@ -70,8 +70,7 @@ static vxs_status broken(const char *file, const char *what, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA, "'%s' does not go with its model: %s", file, what);
 }
 
-static vxs_status open_matrix(const char *path, int item, size_t rows, vxs_npy *a,
-                              vxs_error *err)
+static vxs_status open_matrix(const char *path, int item, size_t rows, vxs_npy *a, vxs_error *err)
 {
     vxs_status status = vxs_npy_open(path, a, err);
     if (status)

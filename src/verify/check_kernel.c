@@ -86,10 +86,9 @@ static bool is_feasible(const kernel *c)
         largest = fmax(largest, l->u ? l->u[i] : 1);
     for (size_t i = 0; i < c->n; i++) {
         double u = l->u ? l->u[i] : 1, beta = c->beta[i];
-        bool inside = l->kind == &vxs_margin_loss
-                          ? beta * l->y[i] >= -ROUNDING * largest &&
-                                beta * l->y[i] <= u + ROUNDING * largest
-                          : fabs(beta) <= u + ROUNDING * largest;
+        bool inside = l->kind == &vxs_margin_loss ? beta * l->y[i] >= -ROUNDING * largest &&
+                                                        beta * l->y[i] <= u + ROUNDING * largest
+                                                  : fabs(beta) <= u + ROUNDING * largest;
         if (!inside)
             return false;
         sum += beta;
@@ -117,8 +116,8 @@ static void evaluate(kernel *c, const vxs_solution *s, vxs_certificate *result)
             linear -= l->threshold * fabs(c->beta[i]);
     }
     result->primal = square / 2 + loss_at(c, c->f, b);
-    result->dual = is_feasible(c) && square >= -ROUNDING * result->empty ? linear - square / 2
-                                                                         : -INFINITY;
+    result->dual =
+        is_feasible(c) && square >= -ROUNDING * result->empty ? linear - square / 2 : -INFINITY;
 }
 
 vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solution,
@@ -138,10 +137,9 @@ vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solu
     vxs_status status = find_empty_value(&c, &certificate->empty, err);
     if (!status)
         evaluate(&c, solution, certificate);
-    certificate->gap =
-        certificate->empty > 0
-            ? (certificate->primal - certificate->dual) / certificate->empty
-            : certificate->primal - certificate->dual;
+    certificate->gap = certificate->empty > 0
+                           ? (certificate->primal - certificate->dual) / certificate->empty
+                           : certificate->primal - certificate->dual;
     certificate->nonzero = solution->count;
     certificate->tol = solution->certificate.tol;
     certificate->converged =

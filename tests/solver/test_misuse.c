@@ -17,6 +17,8 @@ typedef struct {
     vxs_fused fused;
     vxs_generalized sums;
     vxs_budget budget;
+    vxs_design *kernel;
+    vxs_kernel_norm norm;
     vxs_problem problem; /* of the method that it was made for */
     const vxs_method *method;
     vxs_method_settings settings;
@@ -31,6 +33,7 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_MSLR] = { .loss.kind = &vxs_logistic_loss },
     [VXS_METHOD_GROUP_LASSO] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
+    [VXS_METHOD_SVM] = { .loss.kind = &vxs_margin_loss },
 };
 
 static void draw(example *e)
@@ -40,13 +43,27 @@ static void draw(example *e)
         e->x[k] = (float)vxs_random_normal(&random, k);
     for (size_t i = 0; i < N; i++) {
         bool classes = e->problem.loss.kind == &vxs_logistic_loss ||
-                       e->problem.loss.kind == &vxs_squared_hinge_loss;
+                       e->problem.loss.kind == &vxs_squared_hinge_loss ||
+                       e->problem.loss.kind == &vxs_margin_loss;
         double score = (double)e->x[i] + 0.3 * vxs_random_normal(&random, N * P + i);
         e->y[i] = e->problem.loss.kind == &vxs_hinge_loss ? 3
                   : classes                               ? (score > 0 ? 1 : -1)
                                                           : score;
         e->u[i] = e->ones[i] = 1;
     }
+}
+
+/* Products of the samples, for the machine of kernels. */
+static void make_kernel(example *e)
+{
+    double k[N * N] = { 0 };
+    vxs_error err = VXS_ERROR_INIT;
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++)
+            for (size_t j = 0; j < P; j++)
+                k[a * N + b] += (double)e->x[j * N + a] * (double)e->x[j * N + b];
+    WORKS(vxs_gram_new(k, N, 1, &e->kernel, &err), err);
+    e->norm = vxs_kernel_norm_of(e->kernel);
 }
 
 /* A small problem that the method solves. */
@@ -72,7 +89,8 @@ static example *make(int method)
     }
     WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, 0.5, &e.of_groups, &err), err);
     e.grouped = vxs_grouped_by(e.of_groups);
-    e.problem.design = e.design;
+    make_kernel(&e);
+    e.problem.design = method == VXS_METHOD_SVM ? e.kernel : e.design;
     e.problem.loss.n = N;
     e.problem.loss.y = e.y;
     e.problem.loss.u = e.u;
@@ -89,6 +107,7 @@ static example *make(int method)
                              .only_refit = method == VXS_METHOD_MSLR };
     e.problem.penalty = method == VXS_METHOD_FUSED         ? &e.fused.penalty
                         : method == VXS_METHOD_GROUP_LASSO ? &e.grouped.penalty
+                        : method == VXS_METHOD_SVM         ? &e.norm.penalty
                         : e.method->path                   ? &e.budget.penalty
                                                            : &vxs_l1;
     return &e;
@@ -102,6 +121,7 @@ static void release(example *e)
     vxs_analysis_release(&e->trend);
     vxs_graph_release(&e->chain);
     vxs_design_free(e->design);
+    vxs_design_free(e->kernel);
 }
 
 static vxs_status begin(const example *e, vxs_error *err)
@@ -558,7 +578,7 @@ Test(misuse, designs_with_values_that_are_not_finite)
 Test(misuse, views_that_nobody_measured)
 {
     const vxs_view plain = { .standardize = VXS_STANDARDIZE_NONE };
-    for (int m = VXS_METHOD_LASSO; m < VXS_METHODS; m++) {
+    for (int m = VXS_METHOD_LASSO; m < VXS_METHOD_SVM; m++) { /* a kernel is no view */
         vxs_error err = VXS_ERROR_INIT;
         vxs_certificate found;
         vxs_solver *solver = NULL;

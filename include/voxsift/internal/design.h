@@ -51,12 +51,9 @@ typedef struct {
 } vxs_residual_products;
 /* `weights` of the training rows in the regression; NULL: all 1. Without columns nothing is taken
  * out. */
-VXS_MUST_CHECK vxs_status vxs_residual_products_init(const double *products, size_t n,
-                                                     const size_t *train, size_t count,
-                                                     const double *z, size_t columns,
-                                                     const double *weights,
-                                                     vxs_residual_products *residual,
-                                                     vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_residual_products_init(
+    const double *products, size_t n, const size_t *train, size_t count, const double *z,
+    size_t columns, const double *weights, vxs_residual_products *residual, vxs_error *err);
 void vxs_residual_products_release(vxs_residual_products *residual);
 /* Products of row x, whose covariates are z, with all training rows; returns that with itself.
  * `work`: 3 x columns. */

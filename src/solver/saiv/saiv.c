@@ -2,29 +2,29 @@
  * vectors).
  *
  * Problem   min over w, b: sum_i u_i f(z_i, y_i) + lambda w'Kw / 2,  z = Kw + b
- * Dual      max q't - beta'K beta / 2 over 0 <= t <= c, beta = lambda w, see box.h; c = u / lambda,
- *           all divided by lambda
+ * Dual      max q't - beta'K beta / 2 over 0 <= t <= c, see box_dual.h; c = u / lambda, all
+ *           divided by lambda
  * Optimal   y z > 1: t = 0;  y z < 1: t = c;  else between (classes)
  * Method    a working set of samples that grows by those which violate this most, in either class;
- *           solved by box.c, the others where they are; the best b of the set chooses who enters,
- *           since with the best b of all samples no violator may be left outside
+ *           solved by box_dual.c, the others where they are; the best b of the set chooses who
+ *           enters, since with the best b of all samples no violator may be left outside
  * Stops     the gap over all samples is below the tolerance
  * Cost      columns of K of the samples whose weight changes; steps of the size of the set
  * Source    Ren 2017, chapter 5, where samples are recruited by proof: such proofs need a gap below
  *           the differences between samples, and copies have none */
-#include "solver/saiv/box.h"
+#include "solver/saiv/box_dual.h"
 #include "solver/solver.h"
 
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL        400  /* samples that are one set */
-#define FIRST        40   /* samples of a first set */
-#define LOOSE        0.1  /* of the gap: that of the set */
-#define MOST_ROUNDS  200
-#define PATIENCE     3    /* rounds without a smaller gap */
-#define VIOLATION    1e-12
+#define SMALL       400 /* samples that are one set */
+#define FIRST       40  /* samples of a first set */
+#define LOOSE       0.1 /* of the gap: that of the set */
+#define MOST_ROUNDS 200
+#define PATIENCE    3 /* rounds without a smaller gap */
+#define VIOLATION   1e-12
 
 typedef struct {
     vxs_solver solver;
@@ -43,8 +43,8 @@ typedef struct {
 static const char *const kernels[] = { "linear", "rbf", "poly", NULL };
 
 const vxs_param vxs_svm_params[] = {
-    VXS_CHOICE_ROW("kernel", "KERNEL", VXS_AT(svm.kernel), 0, kernels,
-                   "similarity of two subjects", .head = VXS_HEAD_MODEL, .usual = true,
+    VXS_CHOICE_ROW("kernel", "KERNEL", VXS_AT(svm.kernel), 0, kernels, "similarity of two subjects",
+                   .head = VXS_HEAD_MODEL, .usual = true,
                    .more = "linear: x'z, whose model is one weight for each feature; rbf: "
                            "exp(-G |x - z|^2), for relations that are not linear; poly: "
                            "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
@@ -56,8 +56,8 @@ const vxs_param vxs_svm_params[] = {
                  .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "
                          "subjects more closely. As kernels are divided by their mean, one list "
                          "suits all data; for scores C is in standard deviations of the target."),
-    VXS_REAL_ROW("gamma", "G", VXS_AT(svm.gamma), 1, 1e-9, 1e9,
-                 "G of the kernels rbf and poly", .head = VXS_HEAD_HYPER),
+    VXS_REAL_ROW("gamma", "G", VXS_AT(svm.gamma), 1, 1e-9, 1e9, "G of the kernels rbf and poly",
+                 .head = VXS_HEAD_HYPER),
     VXS_REAL_ROW("coef0", "R", VXS_AT(svm.constant), 1, 0, 1e9, "R of the kernel poly",
                  .head = VXS_HEAD_HYPER),
     VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
@@ -86,7 +86,7 @@ static vxs_status check(const vxs_problem *q, const vxs_method_settings *setting
     (void)settings;
     bool ones = q->covariate_count <= 1;
     for (size_t i = 0; i < n && q->covariate_count == 1 && q->covariates; i++)
-        ones = ones && q->covariates[i] == 1;
+        ones = ones && (q->covariates[i] == 1 || !(fabs(q->covariates[i]) <= VXS_LARGEST));
     return ones ? VXS_OK
                 : vxs_fail(err, VXS_MISUSE,
                            "a kernel machine has an intercept and no other covariates; regress "
@@ -99,8 +99,8 @@ static void release(vxs_solver *solver)
 {
     saiv *s = (saiv *)solver;
     vxs_box_work_release(&s->work);
-    void *const all[] = { s->box.row, s->box.sign, s->box.q,      s->box.c,       s->box.t, s->box.f,
-                          s->fetched, s->in_set,   s->violation,  s->thresholds,  s->set, s };
+    void *const all[] = { s->box.row, s->box.sign, s->box.q,     s->box.c,      s->box.t, s->box.f,
+                          s->fetched, s->in_set,   s->violation, s->thresholds, s->set,   s };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -175,8 +175,7 @@ static void set_cost(saiv *s, double cost)
         linear += x->q[k] * x->t[k];
         square += x->sign[k] * x->t[k] * x->f[x->row[k]];
     }
-    bool keep =
-        ratio >= 1 && linear - square / 2 >= ratio * linear - ratio * ratio * square / 2;
+    bool keep = ratio >= 1 && linear - square / 2 >= ratio * linear - ratio * ratio * square / 2;
     for (size_t k = 0; k < x->count; k++) {
         bool at_bound = x->t[k] >= x->c[k];
         x->c[k] = cost * vxs_loss_weight(&s->problem.loss, x->row[k]);
@@ -190,7 +189,7 @@ static void set_cost(saiv *s, double cost)
 
 /* What rounding left of the sum of weights goes to the variable that has most room, and values are
  * computed again. */
-static void settle(saiv *s)
+static void refresh(saiv *s)
 {
     vxs_box *x = &s->box;
     double sum = 0, most = 0;
@@ -213,7 +212,7 @@ static void settle(saiv *s)
 
 /* ---- The working set ------------------------------------------------------------------------- */
 
-/* How far the variable is from where its value wants it. */
+/* How far the value of a variable is on the wrong side of the margin. */
 static double violation_of(const saiv *s, size_t k, double b)
 {
     const vxs_box *x = &s->box;
@@ -299,8 +298,8 @@ static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *ro
     vxs_status status = VXS_OK;
     begin_set(s);
     for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
-        status = vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, &steps,
-                               err);
+        status =
+            vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, &steps, err);
         *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
         double gap = state->primal - state->dual;
         if (status || !(gap > target))
@@ -312,10 +311,10 @@ static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *ro
         if (entered == 0 && patience == 0)
             break;
         if (entered == 0)
-            settle(s);
+            refresh(s);
     }
     if (!status)
-        settle(s);
+        refresh(s);
     *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     return status;
 }
@@ -384,7 +383,7 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     size_t rounds = 0;
     *solution = (vxs_solution){ .count = 0 };
     set_cost(s, point.value);
-    settle(s);
+    refresh(s);
     double empty = empty_value(s);
     vxs_status status = solve(s, s->tol * empty, &state, &rounds, err);
     return status ? status : write_solution(s, state, empty, rounds, solution, err);

@@ -1,11 +1,11 @@
-/* box.h - the dual problem of kernel machines: a quadratic over a box; private to the solver.
+/* box_dual.h - the dual problem of kernel machines: a quadratic over a box; private to the solver.
  *
- *     max over t:  q't - beta'K beta / 2,   0 <= t <= c,   beta = sum of sign t over the variables
- *                                                         of a sample,  and sum beta = 0 if b is free
+ *     max over t:  q't - beta'K beta / 2,   0 <= t <= c,   sum beta = 0 if b is free
  *
- * Classes: one variable a sample, sign = y, q = 1. Scores: two, sign = 1 and -1, q = sign y - epsilon. */
-#ifndef VXS_SOLVER_SAIV_BOX_H
-#define VXS_SOLVER_SAIV_BOX_H
+ * beta of a sample is the sum of sign t over its variables. Classes: one variable a sample,
+ * sign = y, q = 1. Scores: two, sign = 1 and -1, q = sign y - epsilon. */
+#ifndef VXS_SOLVER_SAIV_BOX_DUAL_H
+#define VXS_SOLVER_SAIV_BOX_DUAL_H
 
 #include "voxsift/internal/core.h"
 
@@ -37,7 +37,7 @@ vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t cou
 
 /* Workspace of vxs_box_solve, kept from one call to the next. */
 typedef struct {
-    size_t capacity, samples, free_capacity;
+    size_t capacity, samples, inside_capacity;
     size_t *row, *own, *place, *member; /* of the set */
     double *sign, *q, *c, *t;
     double *f, *k; /* of its samples */

@@ -1,5 +1,5 @@
-/* products.c - inner products of subjects: one reading of the features for all folds, C, gamma and
- * permutations. */
+/* subject_products.c - inner products of subjects: one reading of the features for all folds, C,
+ * gamma and permutations. */
 #include "model/machine.h"
 #include "voxsift/internal/machine.h"
 
@@ -75,9 +75,9 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     if (!status)
         status = vxs_cohort_design(c, vxs_context_threads(context), &base, err);
     if (!status)
-        status = vxs_row_products(context, base, factor,
-                                  t->settings.standardize != (int)VXS_STANDARDIZE_NONE, values,
-                                  err);
+        status =
+            vxs_row_products(context, base, factor,
+                             t->settings.standardize != (int)VXS_STANDARDIZE_NONE, values, err);
     vxs_design_free(base);
     free(factor);
     if (status)

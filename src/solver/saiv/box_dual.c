@@ -1,4 +1,4 @@
-/* box.c - the quadratic over a box: steps of two variables, and exact steps of all free ones.
+/* box_dual.c - the quadratic over a box: steps of two variables, and exact steps of all free ones.
  *
  * Method    the pair with the largest guaranteed gain (second order); after every few of them the
  *           optimum over all variables inside the box, by a pivoted Cholesky factor, or as far
@@ -6,7 +6,7 @@
  * Stops     the gap of the set is small enough, or no step gains anything
  * Cost      of a pair: two columns of the set's kernel; of an exact step: free variables cubed / 3
  * Source    Fan, Chen and Lin 2005 (pairs); the exact steps are those of an active-set method */
-#include "solver/saiv/box.h"
+#include "solver/saiv/box_dual.h"
 #include "linalg/lapack.h"
 
 #include <cblas.h>
@@ -61,8 +61,7 @@ double vxs_box_intercept(const vxs_box *x, const size_t *set, size_t count, vxs_
     for (size_t k = 0; k < count && x->intercept; k++) {
         size_t at = set ? set[k] : k;
         if (x->c[at] > 0)
-            v[used++] =
-                (vxs_threshold){ threshold_of(x, at), x->c[at], x->sign[at] > 0 ? 1 : -1 };
+            v[used++] = (vxs_threshold){ threshold_of(x, at), x->c[at], x->sign[at] > 0 ? 1 : -1 };
     }
     return best_intercept(v, used);
 }
@@ -117,16 +116,16 @@ static vxs_status reserve_set(vxs_box_work *w, size_t count, vxs_error *err)
                : VXS_FAILED;
 }
 
-static vxs_status reserve_matrix(vxs_box_work *w, size_t free_count, vxs_error *err)
+static vxs_status reserve_matrix(vxs_box_work *w, size_t inside, vxs_error *err)
 {
-    if (free_count <= w->free_capacity)
+    if (inside <= w->inside_capacity)
         return VXS_OK;
     free(w->matrix);
-    w->free_capacity = 0;
-    w->matrix = vxs_alloc(free_count + free_count / 4,
-                          vxs_times(free_count + free_count / 4, sizeof(*w->matrix)), err);
+    w->inside_capacity = 0;
+    w->matrix =
+        vxs_alloc(inside + inside / 4, vxs_times(inside + inside / 4, sizeof(*w->matrix)), err);
     if (w->matrix)
-        w->free_capacity = free_count + free_count / 4;
+        w->inside_capacity = inside + inside / 4;
     return w->matrix ? VXS_OK : VXS_FAILED;
 }
 
@@ -275,8 +274,7 @@ static double choose_pair(const part *p, size_t *up, size_t *down)
         if (!may_fall(w, k))
             continue;
         least = fmin(least, v);
-        double curvature =
-            diagonal + p->k[w->row[k] * p->stride + w->row[k]] - 2 * own[w->row[k]];
+        double curvature = diagonal + p->k[w->row[k] * p->stride + w->row[k]] - 2 * own[w->row[k]];
         double gain = difference * difference / fmax(curvature, floor);
         if (difference > 0 && gain > best) {
             best = gain;
@@ -302,8 +300,8 @@ static bool step_pair(part *p)
     double difference = choose_pair(p, &up, &down);
     if (!(difference > 0) || down == SIZE_MAX)
         return false;
-    double curvature = column(p, up)[w->row[up]] + column(p, down)[w->row[down]] -
-                       2 * column(p, up)[w->row[down]];
+    double curvature =
+        column(p, up)[w->row[up]] + column(p, down)[w->row[down]] - 2 * column(p, up)[w->row[down]];
     double step = (value_of(p, up) - value_of(p, down)) / fmax(curvature, CURVATURE * p->reach);
     step = fmin(step, fmin(room(w, up, 1), room(w, down, -1)));
     if (!(step > 0))
