@@ -33,8 +33,7 @@ static const vxs_param choose_params[] = {
                            "takes the largest --laplacian, then the largest lambda (fewest "
                            "iterations) within one standard error over folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds that calibrate probabilities; default: as in "
-                  "--choose-lambda, or 5 if the method gives none",
+                  "folds that calibrate probabilities, by default if needed",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
                           "hsic-lasso, fgm, mslr and squared-hinge loss, where there are enough "

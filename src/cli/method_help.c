@@ -157,7 +157,7 @@ static const page pages[] = {
                                     "selection.",
                           .cost = "Each iteration scans the data once." },
     [VXS_METHOD_SVM] = { .map = "every voxel",
-                         .use = "the best prediction, without selection",
+                         .use = "prediction without selection",
                          .when = "Use it as the strong dense baseline: it shows what the image "
                                  "predicts when no voxel has to be selected. With --kernel rbf "
                                  "for relations that are not linear.",
