@@ -52,7 +52,7 @@ const vxs_param vxs_task_params[] = {
                    .head = VXS_HEAD_COVARIATES),
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
                  "subjects in which regress is estimated", .head = VXS_HEAD_COVARIATES),
-    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
                    .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
