@@ -176,7 +176,10 @@ static void set_moments(view *w, const vxs_moments *m, const vxs_moments *counte
     double n = (double)w->design.n;
     for (size_t j = 0; j < w->design.p; j++) {
         double mean, shift, square = sum_of_squares(m, j, n, &mean);
-        double varies = sum_of_squares(counted, j, w->total, &shift);
+        double varies = square;
+        shift = mean;
+        if (counted != m)
+            varies = sum_of_squares(counted, j, w->total, &shift);
         w->shift[j] = w->standardize == VXS_STANDARDIZE_NONE ? 0 : shift;
         w->factor[j] = 1;
         if (w->standardize == VXS_STANDARDIZE_UNIT)

@@ -120,8 +120,10 @@ static void store(vxs_cached_correlations *s, size_t place, const float *values)
     for (size_t j = 0; j < s->p; j++)
         largest = fabsf(values[j]) > largest ? fabsf(values[j]) : largest;
     float unit = largest > 0 ? largest / INT16_MAX : 1;
+    float scale = 1 / unit;
+#pragma omp simd
     for (size_t j = 0; j < s->p; j++)
-        stored[j] = (int16_t)lrintf(values[j] / unit);
+        stored[j] = (int16_t)(int)(values[j] * scale + (values[j] > 0 ? 0.5F : -0.5F));
     s->unit[place] = (double)unit;
     s->error[place] = (double)unit;
 }
@@ -261,26 +263,28 @@ static void list_one_by_one(vxs_cached_correlations *s, size_t first, double lev
     s->near_count = count;
 }
 
-/* The same by fours, in single precision, as far as there are fours; returns how far. */
-static size_t list_by_fours(vxs_cached_correlations *s, double level)
+/* The same by eights, in single precision, as far as there are eights; returns how far. */
+static size_t list_by_eights(vxs_cached_correlations *s, double level)
 {
     float least = (float)(level * (1 - SINGLE)), reach = (float)s->reach;
     const float *sums = s->sums, *lengths = s->lengths;
     size_t *near = s->near, count = 0, j = 0;
     const quads leasts = { least, least, least, least }, reaches = { reach, reach, reach, reach };
-    for (; j + 4 <= s->p; j += 4) {
-        quads sum, length;
-        memcpy(&sum, sums + j, sizeof(sum));
-        memcpy(&length, lengths + j, sizeof(length));
-        quad_signs may =
-            ((reaches + sum) * length >= leasts) | ((reaches - sum) * length >= leasts);
-        uint64_t halves[2];
-        memcpy(halves, &may, sizeof(halves));
-        if (!(halves[0] | halves[1]))
+    for (; j + 8 <= s->p; j += 8) {
+        quads sum[2], length[2];
+        quad_signs may[2];
+        uint64_t any[4];
+        memcpy(sum, sums + j, sizeof(sum));
+        memcpy(length, lengths + j, sizeof(length));
+        for (int k = 0; k < 2; k++)
+            may[k] = ((reaches + sum[k]) * length[k] >= leasts) |
+                     ((reaches - sum[k]) * length[k] >= leasts);
+        memcpy(any, may, sizeof(any));
+        if (!(any[0] | any[1] | any[2] | any[3]))
             continue;
-        for (size_t lane = 0; lane < 4; lane++) {
+        for (size_t lane = 0; lane < 8; lane++) {
             near[count] = j + lane;
-            count += may[lane] != 0;
+            count += may[lane / 4][lane % 4] != 0;
         }
     }
     s->near_count = count;
@@ -307,7 +311,7 @@ void vxs_cached_correlations_list(vxs_cached_correlations *s, double level)
     level = level > 0 ? SLIGHTLY * level : -INFINITY;
     s->near_count = 0;
     bool each = s->complete || s->offset || !(level > 0);
-    list_one_by_one(s, each ? 0 : list_by_fours(s, level), level);
+    list_one_by_one(s, each ? 0 : list_by_eights(s, level), level);
     if (!s->complete)
         estimate_listed(s);
     s->near_level = level;

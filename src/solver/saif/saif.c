@@ -228,9 +228,9 @@ static size_t few_candidates(const vxs_lasso *l)
     return share < FEW ? FEW : share < most ? share : most;
 }
 
-static size_t bin_of(double correlation, double least, double width)
+static size_t bin_of(double correlation, double least, double bins)
 {
-    double bin = (correlation - least) / width;
+    double bin = (correlation - least) * bins;
     return bin > 0 ? bin < BINS - 1 ? (size_t)bin : BINS - 1 : 0;
 }
 
@@ -247,14 +247,14 @@ static size_t keep_largest(vxs_lasso *l, size_t count, size_t most)
         least = size[k] < least ? size[k] : least;
         largest = size[k] > largest ? size[k] : largest;
     }
-    double width = fmax((largest - least) / BINS, DBL_MIN);
+    double range = BINS / fmax(largest - least, DBL_MIN);
     for (size_t k = 0; k < count; k++)
-        bins[bin_of(size[k], least, width)]++;
+        bins[bin_of(size[k], least, range)]++;
     while (above + bins[full - 1] <= most)
         above += bins[--full];
     size_t left = most - above; /* of the bin that is too full */
     for (size_t k = 0; k < count; k++) {
-        size_t bin = bin_of(size[k], least, width);
+        size_t bin = bin_of(size[k], least, range);
         bool first = bin + 1 == full && left > 0;
         left -= first;
         l->order[kept] = l->order[k];
@@ -363,11 +363,13 @@ static vxs_status solve_candidates(vxs_lasso *l, double lambda, double target, v
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Estimates the correlations of theta; those of the set are known. */
-static void estimate_all(vxs_lasso *l, const vxs_state *state)
+/* Estimates the correlations of theta, as far as candidates for a lambda that is `ratio` of this
+ * one will need them; those of the set are known. */
+static void estimate_all(vxs_lasso *l, const vxs_state *state, double ratio)
 {
     l->level = 1 / fabs(state->scale);
     vxs_cached_correlations_estimate(&l->correlations, l->theta);
+    vxs_cached_correlations_list(&l->correlations, NEAR * ratio * l->level);
     for (size_t k = 0; k < l->set.count; k++)
         vxs_cached_correlations_set(&l->correlations, l->set.set[k],
                                     vxs_working_set_correlation(&l->set, k));
@@ -381,7 +383,7 @@ static vxs_status follow(vxs_lasso *l, double lambda, double tolerance, double r
     vxs_status status = solve_candidates(l, lambda, tolerance, &state, err);
     if (status)
         return status;
-    estimate_all(l, &state);
+    estimate_all(l, &state, ratio);
     vxs_cached_correlations_refresh_all(&l->correlations, l->theta, ratio * l->level);
     choose_candidates(l, ratio);
     return VXS_OK;
@@ -430,7 +432,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
                     vxs_error *err)
 {
     double target = l->settings.tol * l->empty, inner = 0.1 * target;
-    double delta = fmin(1, lambda / l->last_lambda), best = INFINITY;
+    double ratio = fmin(1, lambda / l->last_lambda), delta = ratio, best = INFINITY;
     int iterations = 0;
     vxs_state state;
     vxs_status status = warm_start(l, lambda, err);
@@ -439,7 +441,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         status = solve_candidates(l, lambda, inner, &state, err);
         if (status)
             break;
-        estimate_all(l, &state);
+        estimate_all(l, &state, ratio);
         bool solved = state.gap <= inner;
         status = add(l, lambda, &state, delta, solved, &candidates, &added, err);
         if (status)
