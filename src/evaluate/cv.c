@@ -59,7 +59,8 @@ const vxs_param vxs_cv_params[] = {
                  "those with p < P, variance:FRACTION those that vary most",
                  .head = VXS_HEAD_MODEL,
                  .more = "ttest:0.05 keeps features whose correlation with the target has p < "
-                         "0.05; variance:0.5 keeps the half with the largest variance."),
+                         "0.05; variance:0.5 keeps the half with the largest variance. Both are "
+                         "weighted by --subject-weights; a p-value counts each subject once."),
     VXS_WHOLE_ROW("bootstraps", "N", AT(bootstraps), 1000, 100, 100000,
                   "bootstrap samples for 95 % confidence intervals", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",

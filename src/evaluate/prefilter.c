@@ -43,18 +43,56 @@ static double least_correlation(double p, size_t n)
     return high;
 }
 
-/* y without its mean, of length 1. */
+/* y without its mean, of length 1, times the weights of the subjects: sums of products with columns
+ * are weighted, as columns, their means and their norms are. */
 static void center(const vxs_task *t, double *v)
 {
-    double mean = 0, square = 0;
+    double mean = 0, square = 0, total = vxs_task_total(t);
     for (size_t i = 0; i < t->n; i++)
-        mean += t->y[i] / (double)t->n;
+        mean += vxs_task_weight(t, i) * t->y[i] / total;
     for (size_t i = 0; i < t->n; i++) {
         v[i] = t->y[i] - mean;
-        square += v[i] * v[i];
+        square += vxs_task_weight(t, i) * v[i] * v[i];
     }
     for (size_t i = 0; i < t->n && square > 0; i++)
-        v[i] /= sqrt(square);
+        v[i] *= vxs_task_weight(t, i) / sqrt(square);
+}
+
+#define AT_ONCE ((size_t)64) /* columns */
+
+/* Norms of the columns, in which a subject counts as often as its weight says. */
+static vxs_status find_norms(const vxs_task *t, double *norms, vxs_error *err)
+{
+    size_t p = t->cohort->p, set[AT_ONCE];
+    memcpy(norms, vxs_design_norms(t->design), p * sizeof(*norms));
+    if (!t->weights)
+        return VXS_OK;
+    double *block = vxs_alloc(AT_ONCE, t->n * sizeof(*block), err);
+    if (!block)
+        return VXS_FAILED;
+    for (size_t first = 0; first < p; first += AT_ONCE) {
+        size_t count = p - first < AT_ONCE ? p - first : AT_ONCE;
+        for (size_t c = 0; c < count; c++)
+            set[c] = first + c;
+        vxs_design_fetch(t->design, set, count, block);
+        for (size_t c = 0; c < count; c++) {
+            double square = 0;
+            for (size_t i = 0; i < t->n; i++)
+                square += t->weights[i] * block[c * t->n + i] * block[c * t->n + i];
+            norms[first + c] = norms[first + c] > 0 ? sqrt(square) : 0;
+        }
+    }
+    free(block);
+    return VXS_OK;
+}
+
+/* Subjects with a weight above 0: as many a test may count, whatever the unit of weights is. */
+static size_t count_weighted(const vxs_task *t)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->n; i++)
+        count += vxs_task_weight(t, i) > 0;
+    return count;
 }
 
 static int by_value(const void *a, const void *b)
@@ -69,22 +107,25 @@ static vxs_status look(vxs_task *t, bool ttest, double share, double *value, dou
 {
     size_t p = t->cohort->p;
     double *v = vxs_alloc(t->n, sizeof(*v), err), *sorted = vxs_alloc(p, sizeof(*sorted), err);
-    vxs_status status = v && sorted ? VXS_OK : VXS_FAILED;
+    double *norms = vxs_alloc(p, sizeof(*norms), err);
+    vxs_status status = v && sorted && norms ? VXS_OK : VXS_FAILED;
     if (!status) {
         center(t, v);
         status = vxs_design_measure_scan(t->design, v, value, err);
     }
-    const double *norms = status ? NULL : vxs_design_norms(t->design);
+    if (!status)
+        status = find_norms(t, norms, err);
     for (size_t j = 0; j < p && !status; j++)
         value[j] = ttest ? norms[j] > 0 ? fabs(value[j]) / norms[j] : 0 : norms[j];
     if (!status && ttest) {
-        *least = least_correlation(share, t->n);
+        *least = least_correlation(share, count_weighted(t));
     } else if (!status) {
         memcpy(sorted, value, p * sizeof(*sorted));
         qsort(sorted, p, sizeof(*sorted), by_value);
         *least = sorted[p - 1 - (size_t)(share * (double)(p - 1))];
     }
     free(v);
+    free(norms);
     free(sorted);
     return status;
 }

@@ -381,6 +381,26 @@ for k in range(30):
 check("noise is at chance", abs(np.mean(areas) - 0.5) < 0.06 and np.mean(raw) < 0.4, (np.mean(areas), np.std(areas), np.mean(raw)))
 
 # ---- The prefilter is learned inside --------------------------------------------------------------------
+# In variances a subject of weight w is as w subjects; in both rules one of weight 0 is as none (a t test counts subjects)
+whole = rng.integers(0, 4, N)
+rows = np.repeat(np.arange(N), whole)
+known = {f"f{j}": X[:, j] for j in range(P)}
+write("w.tsv", {"participant_id": ids, **known})
+write("p.tsv", {**people, "whole": whole, "fold": np.arange(N) % 3, "kept": np.where(whole > 0, "yes", "no")})
+write("w2.tsv", {"participant_id": [f"{ids[i]}_run-{k}" for k, i in enumerate(rows)], **{k: v[rows] for k, v in known.items()}})
+write("p2.tsv", {"participant_id": [f"{ids[i]}_run-{k}" for k, i in enumerate(rows)], "score": score[rows], "fold": rows % 3})
+run("cohort", "--feature-table", "w.tsv", "--participants", "p.tsv", "-q", "-o", "weighted")
+run("cohort", "--feature-table", "w2.tsv", "--participants", "p2.tsv", "-q", "-o", "repeated")
+short = ["--target", "score", "--folds-from", "fold", "--inner-folds", "0", "--lambda-ratio", "0.05", "--tol", "1e-9", "-q", "--force"]
+for rule in ("variance:0.3", "ttest:0.2"):
+    said = []
+    weighted = ["weighted", "--subject-weights", "whole"]
+    others = [["repeated"]] if rule[0] == "v" else [[*weighted, "--only", "kept=yes"]]
+    for name in [weighted, *others]:
+        run("cv", *name, *short, "--prefilter", rule, "-o", "pre")
+        t = table(open("pre/predictions.tsv"))
+        said.append({i.split("_")[0]: float(v) for i, v in zip(t["participant_id"], t["predicted"])})
+    check(f"{rule}: weights", near([said[0][i] for i in said[1]], list(said[1].values()), 1e-6), said)
 for rule in ("ttest:0.05", "variance:0.5"):
     said, p, folds = cv("score", "--prefilter", rule, "--inner-folds", "0", "--lambda-ratio", "0.02", "--folds", "3")
     fold, t = np.array(folds["fold"], int), table(open("cv/weights.tsv"))
