@@ -23,9 +23,10 @@ static const vxs_param choose_params[] = {
       .choices = choose_words,
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
-      .help = "choose lambda, --iterations or --nselect by K-fold "
+      .help = "choose lambda, C, --iterations or --nselect by K-fold "
               "cross-validation, or group: leave one --group out",
-      .more = "Candidates are --nlambda values down to --lambda-ratio. auto: 5 folds, or as many "
+      .more = "Candidates are --nlambda values down to --lambda-ratio, or those of --C. auto: 5 "
+              "folds, or as many "
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
     VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
                    "best: minimum loss; 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
@@ -33,11 +34,12 @@ static const vxs_param choose_params[] = {
                            "takes the largest --laplacian, then the largest lambda (fewest "
                            "iterations) within one standard error over folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds that calibrate probabilities, by default if needed",
+                  "folds that calibrate probabilities; default if needed",
                   .head = VXS_HEAD_EVALUATION,
-                  .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
-                          "hsic-lasso, fgm, mslr and squared-hinge loss, where there are enough "
-                          "persons and subjects of each class; else none."),
+                  .more =
+                      "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
+                      "hsic-lasso, fgm, mslr, svm and squared-hinge loss, where there are enough "
+                      "persons and subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
                  "column whose values stay in one fold, such as site", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,

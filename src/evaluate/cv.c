@@ -44,7 +44,7 @@ const vxs_param vxs_cv_params[] = {
                  .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
-                  "inner folds that choose lambda, --iterations or --nselect; 0: "
+                  "inner folds that choose lambda, C, --iterations or --nselect; 0: "
                   "none, --lambda-ratio or the given values are used; default 5",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),
