@@ -103,9 +103,9 @@ static const char of_selection[] =
     "may be selected in every half although none of its voxels is stable.";
 
 static const char *const of_all[] = { "subjects", "features", NULL };
-static const char *const of_permutations[] = {
-    "subjects", "permutations", "requested", "observed", "exceedances", "p", "smallest_p", NULL
-};
+static const char *const of_permutations[] = { "subjects",  "features",   "permutations",
+                                               "requested", "observed",   "exceedances",
+                                               "p",         "smallest_p", NULL };
 static const char *const of_comparison[] = { "subjects", "groups", "folds", "repeats",
                                              "swaps",    "tests",  NULL };
 static const char *const of_halves[] = { "subjects", "features", "halves", "threshold", NULL };

@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures screens figures
+.PHONY: bench bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures compare-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -12,6 +12,7 @@
 ## make group-figures   the group lasso beside skglm (SKGLM=folder)
 ## make command-figures whole commands: nested cv, permutations, threads beside other work (PEER=another voxsift)
 ## make svm-figures     screening for the sparse SVM, and liblinear (MATRICES=folder for colon and leukemia)
+## make compare-figures how often `voxsift compare` finds a difference, where there is one and where there is none
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
@@ -68,6 +69,10 @@ group-figures: deps-peers
 command-figures: all
 	@mkdir -p $(BUILD)/bench/commands
 	@$(PYTHON) tests/bench/commands.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/commands $(if $(PEER),$(abspath $(PEER)))
+
+# Drawn predictions instead of fits; half an hour.
+compare-figures: all
+	@$(PYTHON) tests/bench/compare.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/compare
 
 # Screening for the sparse SVM: some minutes, most of them without screening. SVM_PARTS: some of colon, leukemia, gli, voxel,
 # text and liblinear.

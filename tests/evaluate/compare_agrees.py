@@ -1,7 +1,6 @@
 """`voxsift compare`: what must be true of any comparison (the same model, models in another order, folds and rows in
 another order, scores in another unit), its tests computed again (DeLong by all pairs of subjects, Student's t by scipy,
 Holm), and how often it finds a difference where there is none. Runs in an empty directory."""
-import copy
 import html
 import itertools
 import json
@@ -15,6 +14,8 @@ import numpy as np
 from scipy import stats
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from fabricate import above, fabricate
 from oracle import check, finish, near, run, table, write
 
 rng = np.random.default_rng(11)
@@ -149,10 +150,6 @@ def read(out):
     return who, truth, fold, s, p
 
 
-def above(x, y):
-    return (x > y) + 0.5 * (x == y)
-
-
 def delong(truth, fold, a, b, people):
     """Value and variance of the difference; all pairs, one by one."""
     R, sums, value = len(fold), dict.fromkeys(people, 0.0), 0
@@ -192,6 +189,11 @@ for f in set(fold[0]):
     total += len(pos) * len(neg)
 check("DeLong's variance", near(difference(compare("flat-1", "flat-2"))["delong"]["standard_error"], np.sqrt(variance) / total))
 
+cv("small-1", "dx", "--folds", "20", "--inner-folds", "0", "--lambda-ratio", "0.5")
+cv("small-2", "dx", "--folds", "20", "--inner-folds", "0", "--lambda-ratio", "0.2")
+d = difference(compare("small-1", "small-2", "--permutations", "99"))
+check("one person of a class in a fold", d["delong"]["undefined"] == "a fold has one person of a class" and d["delong"]["p"] is None and d["swaps"]["p"] > 0, d)
+
 for kind, metric in (("score", "r"), ("score", "mae"), ("dx", "auc"), ("dx", "balanced_accuracy"), ("dx", "brier"), ("three", "auc")):
     d = difference(compare(f"{kind}-1", f"{kind}-2", "--metric", metric, "--permutations", "99"), metric)["t_test"]
     folds = [json.load(open(f"{kind}-{k}/cv.json")) for k in (1, 2)]
@@ -224,50 +226,12 @@ check("all swaps", near(swaps["p"], np.mean([s >= abs(sum(gain.values())) for s 
 
 
 # ---- No difference: how often one is found ----------------------------------------------------------------
-def auc(truth, fold, s):
-    right = pairs = 0
-    for f in set(fold):
-        pos, neg = s[(fold == f) & (truth == 1)], s[(fold == f) & (truth == 0)]
-        right += above(pos[:, None], neg[None]).sum()
-        pairs += len(pos) * len(neg)
-    return right / pairs
+template, flat = json.load(open("flat-1/cv.json")), read("flat-1")
+truth, fold = flat[1], flat[2]
 
 
-def metrics(truth, fold, s, p):
-    """All that cv.json says of one repeat of two classes."""
-    said, tp = s > 0, truth == 1
-    sides = []
-    for c in (1, 0):
-        found = weight = 0
-        for f in set(fold):
-            at = fold == f
-            are = (at & (truth == c)).sum()
-            found += (at & (truth == c) & (said == c)).sum() * (at.sum() - are)
-            weight += are * (at.sum() - are)
-        sides.append(found / weight)
-    slope, A, b = None, np.column_stack([np.ones(len(p)), np.log(p / (1 - p))]), np.zeros(2)
-    for _ in range(50):
-        q = 1 / (1 + np.exp(-A @ b))
-        b = b + np.linalg.solve((A.T * (q * (1 - q))) @ A, A.T @ (truth - q))
-    return {"auc": auc(truth, fold, s), "sensitivity": sides[0], "specificity": sides[1], "balanced_accuracy": sum(sides) / 2, "accuracy": (said == tp).mean(),
-            "f1": 2 * (said & tp).sum() / (said.sum() + tp.sum()), "brier": ((p - truth) ** 2).mean(), "calibration_slope": b[1]}
-
-
-template = json.load(open("flat-1/cv.json"))
-shutil.copytree("flat-1", "null-1")
-shutil.copytree("flat-1", "null-2")
-rows = table(open("flat-1/predictions.tsv"))
-who, truth, fold = rows["participant_id"], np.array([t == "yes" for t in rows["truth"]], float), np.array(rows["fold"], int)
-
-
-def fabricate(out, s):
-    p = 1 / (1 + np.exp(-s))
-    about = copy.deepcopy(template)
-    for m, v in metrics(truth, fold, s, p).items():
-        about["outer"][m]["pooled"] = v
-    json.dump(about, open(f"{out}/cv.json", "w"))
-    write(f"{out}/predictions.tsv", {**rows, "predicted": np.where(s > 0, "yes", "no"), "score_yes": [repr(float(x)) for x in s],
-                                     "p_no": [repr(float(x)) for x in 1 - p], "p_yes": [repr(float(x)) for x in p]})
+def draw(out, s):
+    fabricate(out, template, truth, fold, s[None])
 
 
 RUNS = 200
@@ -276,7 +240,7 @@ area = delongs = 0
 for k in range(RUNS):
     common = 0.8 * (2 * truth - 1) + rng.normal(size=N)
     for out in ("null-1", "null-2"):
-        fabricate(out, common + rng.normal(size=N))
+        draw(out, common + rng.normal(size=N))
     said = compare("null-1", "null-2", "--metric", "all", "--permutations", "99")
     for m in found:
         found[m] += difference(said, m)["swaps"]["p"] <= 0.05
@@ -286,9 +250,10 @@ check(f"where nothing differs at most 5 % are found: {found} of {RUNS}", all(v <
 check("and not much fewer by a continuous metric", found["brier"] >= stats.binom.ppf(0.0001, RUNS, 0.05), found)
 check(f"nor does DeLong's test find more than it should: {delongs} of {RUNS}", delongs <= stats.binom.ppf(0.9999, RUNS, 0.07))
 # and where one of them is noise, it is found
-fabricate("null-1", 1.2 * (2 * truth - 1) + rng.normal(size=N))
-fabricate("null-2", rng.normal(size=N))
+draw("null-1", 1.2 * (2 * truth - 1) + rng.normal(size=N))
+draw("null-2", rng.normal(size=N))
 said = compare("null-1", "null-2")
+check("other training samples are named", "; t test over folds: p = " in difference(said)["conclusion"], difference(said)["conclusion"])
 check("a difference is found", difference(said)["swaps"]["p"] < 0.01 and difference(said)["delong"]["p"] < 0.01 and difference(said)["low"] > 0
       and difference(said)["conclusion"].startswith("null-1 predicts better than null-2 by 0."), difference(said))
 said = compare("null-2", "null-1", "--metric", "brier")

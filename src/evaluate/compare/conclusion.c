@@ -39,18 +39,28 @@ static char *say_nothing(const subject *s, vxs_error *err)
                       facts(s, s->d->low, s->d->high, text));
 }
 
+/* Other training samples are part of the t test alone. */
+#define T_TEXT 64
+static const char *also_t(const subject *s, char text[T_TEXT])
+{
+    char p[VXS_REAL_TEXT];
+    snprintf(text, T_TEXT, "; t test over folds: p = %s",
+             vxs_score_text(s->d->resampled.p, false, p));
+    return isnan(s->d->resampled.p) ? "" : text;
+}
+
 /* The model with the larger value is named first; so is the better one where a metric has one. */
 static char *say_better(const subject *s, vxs_error *err)
 {
-    char text[FACTS_TEXT], value[VXS_REAL_TEXT];
+    char text[FACTS_TEXT], value[VXS_REAL_TEXT], t[T_TEXT];
     bool slope = strcmp(s->row->name, "calibration_slope") == 0;
     bool first = (s->d->value > 0) != vxs_less_is_better(s->row);
     double low = s->d->value > 0 ? s->d->low : -s->d->high;
     double high = s->d->value > 0 ? s->d->high : -s->d->low;
-    return vxs_format(err, "%s %s %s by %s in %s (%s).", first ? s->first : s->second,
+    return vxs_format(err, "%s %s %s by %s in %s (%s%s).", first ? s->first : s->second,
                       slope ? "is larger than" : "predicts better than",
                       first ? s->second : s->first, vxs_score_text(fabs(s->d->value), false, value),
-                      s->words, facts(s, low, high, text));
+                      s->words, facts(s, low, high, text), also_t(s, t));
 }
 
 static char *conclude(const subject *s, vxs_error *err)
