@@ -76,7 +76,7 @@ static const char scores[] =
 
 static const char *const of_persons[] = { "cohort", NULL };
 static const char *const of_folds[] = { "cv", "permute", NULL };
-static const char *const of_scores[] = { "cv", NULL };
+static const char *const of_scores[] = { "cv", "compare", NULL };
 
 const vxs_topic vxs_topics[] = {
     { "persons", "how voxsift identifies scans of one person and keeps them together", persons,

@@ -38,7 +38,10 @@ static double incomplete_beta(double a, double b, double x)
 
 double vxs_student_p(double t, double df)
 {
-    return df > 0 ? incomplete_beta(df / 2, 0.5, df / (df + t * t)) : 1;
+    if (!(df > 0))
+        return 1;
+    return t * t < df ? 1 - incomplete_beta(0.5, df / 2, t * t / (df + t * t))
+                      : incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
 double vxs_student_quantile(double p, double df)
