@@ -7,7 +7,7 @@
 static const double ts[] = { 0, 1e-8, 0.1, 0.5, 1, 2, 5, 20, 1e3, 1e8 };
 #define TS (sizeof(ts) / sizeof(ts[0]))
 
-/* With one degree of freedom t has Cauchy's distribution; with two its p is 1 - t / sqrt(t^2 + 2). */
+/* Of one degree of freedom t has Cauchy's distribution; of two its p is 1 - t / sqrt(t^2 + 2). */
 Test(student, closed_forms)
 {
     for (size_t k = 0; k < TS; k++) {
