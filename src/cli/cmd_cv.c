@@ -92,11 +92,11 @@ static void print_comparison(const vxs_call *call, const vxs_cv *cv)
                 names, c->pairs, c->folds, cv->fold_count);
 }
 
-/* The best baseline by a metric; VXS_BASELINES: none. */
+/* The best baseline by a metric that does not weigh all features; VXS_BASELINES: none. */
 static int best_baseline(const vxs_cv *cv, const char *name)
 {
     int best = VXS_BASELINES;
-    for (int b = 0; b < VXS_BASELINES; b++)
+    for (int b = 0; b < VXS_BASELINE_DENSE; b++)
         if (cv->baselines[b] && !isnan(value_of(&cv->pooled_baselines[b], name)) &&
             !(best < VXS_BASELINES && value_of(&cv->pooled_baselines[best], name) >=
                                           value_of(&cv->pooled_baselines[b], name)))
@@ -120,6 +120,24 @@ static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *na
         fprintf(call->out, VXS_NOT_BETTER "\n", words, baseline_words(cv, best));
     else
         fprintf(call->out, VXS_BETTER "\n", words, baseline_words(cv, best));
+}
+
+/* The same for the dense linear baseline. */
+static void print_dense_verdict(const vxs_call *call, const vxs_cv *cv, const char *name)
+{
+    const vxs_ahead *ahead = &cv->ahead[VXS_BASELINE_DENSE];
+    char words[VXS_METRIC_TEXT];
+    if (!cv->baselines[VXS_BASELINE_DENSE] || isnan(value_of(&ahead->by, name)))
+        return;
+    words_of(cv->task, name, words);
+    const char *noun = vxs_feature_words(cv->task->cohort->kind, 2);
+    fputs("  ", call->out);
+    if (value_of(&ahead->by, name) <= 0)
+        fprintf(call->out, VXS_DENSE_AS_GOOD "\n", words, noun);
+    else if (value_of(&ahead->low, name) <= 0)
+        fprintf(call->out, VXS_DENSE_OPEN "\n", words, noun);
+    else
+        fprintf(call->out, VXS_DENSE_WORSE "\n", words, noun);
 }
 
 /* A slope of 1 is in the interval of probabilities that are calibrated. */
@@ -167,8 +185,10 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
                 isnan(value_of(&cv->pooled, names[0])) ? "there are no"
                                                        : "most bootstrap draws have no",
                 t->settings.target);
-    else
+    else {
         print_verdict(call, cv, names[0]);
+        print_dense_verdict(call, cv, names[0]);
+    }
 }
 
 /* What stands in place of a choice. */

@@ -28,11 +28,15 @@
 
 /* constant       the mean of the score, or the commonest class
  * covariates     the covariates alone
- * global signal  these and the sum of all features: in lesion maps, the volume of the lesion */
-const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "covariates", "global_signal" };
+ * global signal  these and the sum of all features: in lesion maps, the volume of the lesion
+ * dense          these and a weight for every feature: ridge or l2 logistic regression */
+const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "covariates", "global_signal",
+                                                        VXS_DENSE_KEY };
 
 const char *vxs_baseline_words(const char *key, bool covariates)
 {
+    if (strcmp(key, VXS_DENSE_KEY) == 0)
+        return covariates ? "covariates + dense linear" : "dense linear model";
     if (strcmp(key, vxs_baseline_names[VXS_BASELINE_GLOBAL_SIGNAL]) != 0)
         return key;
     return covariates ? "covariates + global signal" : "global signal";

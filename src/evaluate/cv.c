@@ -61,6 +61,11 @@ const vxs_param vxs_cv_params[] = {
                  .more = "ttest:0.05 keeps features whose correlation with the target has p < "
                          "0.05; variance:0.5 keeps the half with the largest variance. Both are "
                          "weighted by --subject-weights; a p-value counts each subject once."),
+    VXS_FLAG_ROW("dense-baseline", AT(dense),
+                 "compare with a linear model that weighs all features", .head = VXS_HEAD_EVALUATION,
+                 .more = "Ridge regression for scores, l2 logistic regression for classes, with "
+                         "the covariates, at the best of 13 values of lambda by the same inner "
+                         "folds. One more reading of the features; for some thousand subjects."),
     VXS_WHOLE_ROW("bootstraps", "N", AT(bootstraps), 1000, 100, 100000,
                   "bootstrap samples for 95 % confidence intervals", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
@@ -104,6 +109,10 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' expects 0, or 2 and more");
+    if (s->dense && s->inner_folds == 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--dense-baseline' takes its lambda from inner folds; it does not go with "
+                        "'--inner-folds 0'");
     if (s->prefilter && (vxs_task_method(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
@@ -185,6 +194,8 @@ static vxs_status run_folds(const vxs_job_common *common, vxs_cv *cv, vxs_fold_w
         status = run_outer(common, cv, works, jobs, err);
     if (!status && !cv->settings.scores_only)
         status = sum_features(cv->task, &global_signal, err);
+    if (!status)
+        status = vxs_dense_baseline(common->context, cv, works, err);
     for (size_t k = cv->first; k < cv->end && !status; k++)
         status = vxs_evaluate_fold(&works[k], &jobs[k], global_signal, err);
     free(global_signal);
@@ -257,7 +268,8 @@ static vxs_status allocate(vxs_cv *cv, vxs_error *err)
     cv->sizes = vxs_alloc(cv->fold_count, cv->tuning.count * sizeof(*cv->sizes), err);
     bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
-        if (b != VXS_BASELINE_COVARIATES || confounds) {
+        if ((b != VXS_BASELINE_COVARIATES || confounds) &&
+            (b != VXS_BASELINE_DENSE || cv->settings.dense)) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
             fine = cv->baselines[b] != NULL;
         }

@@ -63,6 +63,9 @@ VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* held_out.c: scores, probabilities, baselines and metrics of the held-out subjects. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
                                             const double *global_signal, vxs_error *err);
+/* dense_baseline.c: scores of the dense linear baseline in all folds, if it was asked for. */
+VXS_MUST_CHECK vxs_status vxs_dense_baseline(const vxs_context *context, vxs_cv *cv,
+                                             const vxs_fold_work *works, vxs_error *err);
 /* comparison.c: model and baselines over all folds by one convention, with intervals. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
 /* 1 or -1 for an output; the score itself when there are no classes. */

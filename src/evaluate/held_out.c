@@ -137,7 +137,7 @@ static vxs_status evaluate_baselines(vxs_fold_work *w, const double *global_sign
         if (!cv->baselines[b])
             continue;
         double *scores = cv->baselines[b] + repeat * outputs * t->n;
-        for (size_t o = 0; o < outputs && !status; o++)
+        for (size_t o = 0; o < outputs && !status && b != VXS_BASELINE_DENSE; o++)
             status = fit_baseline(w, b, global_signal, &of, o, scores, err);
         if (!status)
             status = measure_some(cv, w->test, w->test_count, scores, NULL,

@@ -15,6 +15,7 @@ typedef struct vxs_products {
     size_t *place;     /* of a row of the cohort; SIZE_MAX: none */
     double *values;    /* n x n; NULL until made */
     double *penalties; /* the factors of columns that they were made with, or NULL */
+    bool centered;     /* columns had their mean taken out */
 } vxs_products;
 VXS_MUST_CHECK vxs_products *vxs_products_new(vxs_error *err);
 void vxs_products_free(vxs_products *products);

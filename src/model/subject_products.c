@@ -35,8 +35,10 @@ static vxs_status copy_penalties(const vxs_task *t, vxs_products *p, vxs_error *
     return t->penalties && !p->penalties ? VXS_FAILED : VXS_OK;
 }
 
-static bool has_penalties(const vxs_products *p, const vxs_task *t)
+static bool is_scaled_as(const vxs_products *p, const vxs_task *t)
 {
+    if (p->centered != (t->settings.standardize != (int)VXS_STANDARDIZE_NONE))
+        return false;
     if (!p->penalties || !t->penalties)
         return p->penalties == t->penalties;
     return memcmp(p->penalties, t->penalties, t->cohort->p * sizeof(*p->penalties)) == 0;
@@ -101,7 +103,7 @@ vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
         pthread_mutex_unlock(&common->lock);
         *products = common;
     }
-    if (status || (shared && has_penalties(common, t)))
+    if (status || (shared && is_scaled_as(common, t)))
         return status;
     vxs_products *p = vxs_products_new(err);
     *own = true;

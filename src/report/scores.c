@@ -29,12 +29,13 @@ static const char *main_metric(const vxs_results *s)
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
-/* The baseline that is the best by a metric, NULL when there is none. */
+/* The best baseline by a metric that does not weigh all features, NULL when there is none. */
 static const vxs_json *best_baseline(const vxs_results *s, const char *metric)
 {
     const vxs_json *all = vxs_json_get(s->about, "baseline"), *best = NULL;
     for (const vxs_json *b = all ? all->first : NULL; b; b = b->next)
         if (isfinite(vxs_results_number(b, metric)) &&
+            strcmp(b->key, VXS_DENSE_KEY) != 0 &&
             !(best && vxs_results_number(best, metric) >= vxs_results_number(b, metric)))
             best = b;
     return best;
@@ -108,6 +109,24 @@ static void write_comparison(const vxs_results *s)
         vxs_html(s->out, "<p>" VXS_BETTER "</p>\n", words, baseline_words(s, best));
 }
 
+/* The same for the dense linear baseline. */
+static void write_dense_comparison(const vxs_results *s)
+{
+    const char *metric = main_metric(s),
+               *noun = vxs_feature_words(s->record.features_are, 2);
+    const vxs_json *d = difference(s, VXS_DENSE_KEY, metric);
+    char words[VXS_METRIC_TEXT];
+    if (!d || isnan(vxs_results_number(d, "value")))
+        return;
+    vxs_results_metric(s, metric, words);
+    if (vxs_results_number(d, "value") <= 0)
+        vxs_html(s->out, "<p>" VXS_DENSE_AS_GOOD "</p>\n", words, noun);
+    else if (!(vxs_results_number(d, "low") > 0))
+        vxs_html(s->out, "<p>" VXS_DENSE_OPEN "</p>\n", words, noun);
+    else
+        vxs_html(s->out, "<p>" VXS_DENSE_WORSE "</p>\n", words, noun);
+}
+
 static void write_verdict(const vxs_results *s)
 {
     vxs_html(s->out,
@@ -117,6 +136,7 @@ static void write_verdict(const vxs_results *s)
     vxs_sentence_score(s);
     fputs(".</p>\n", s->out);
     write_comparison(s);
+    write_dense_comparison(s);
     const vxs_json *c = vxs_json_get(s->about, "comparison");
     const vxs_json *few = vxs_json_get(c, "few_groups"),
                    *biased = vxs_json_get(c, "biased_downwards");

@@ -46,6 +46,7 @@ extern const char *const vxs_select_names[]; /* ends with NULL */
 typedef struct {
     vxs_task_settings task;
     int64_t folds, repeats, inner_folds, bootstraps, seed;
+    bool dense; /* the dense linear baseline as well */
     const char *group, *folds_from, *prefilter;
     int select;
     bool scores_only;         /* without baselines, intervals and patterns: for permutations */
@@ -88,7 +89,13 @@ VXS_MUST_CHECK vxs_status vxs_folds_make(const vxs_task *task, const vxs_cv_sett
 void vxs_folds_write(const vxs_task *task, const vxs_folds *folds, FILE *stream);
 void vxs_folds_release(vxs_folds *folds);
 
-enum { VXS_BASELINE_CONSTANT, VXS_BASELINE_COVARIATES, VXS_BASELINE_GLOBAL_SIGNAL, VXS_BASELINES };
+enum {
+    VXS_BASELINE_CONSTANT,
+    VXS_BASELINE_COVARIATES,
+    VXS_BASELINE_GLOBAL_SIGNAL,
+    VXS_BASELINE_DENSE, /* a weight for every feature; where it is asked for */
+    VXS_BASELINES
+};
 extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 
 /* One outer fold of one repeat. */
