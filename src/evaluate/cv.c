@@ -62,7 +62,8 @@ const vxs_param vxs_cv_params[] = {
                          "0.05; variance:0.5 keeps the half with the largest variance. Both are "
                          "weighted by --subject-weights; a p-value counts each subject once."),
     VXS_FLAG_ROW("dense-baseline", AT(dense),
-                 "compare with a linear model that weighs all features", .head = VXS_HEAD_EVALUATION,
+                 "compare with a linear model that weighs all features",
+                 .head = VXS_HEAD_EVALUATION,
                  .more = "Ridge regression for scores, l2 logistic regression for classes, with "
                          "the covariates, at the best of 13 values of lambda by the same inner "
                          "folds. One more reading of the features; for some thousand subjects."),

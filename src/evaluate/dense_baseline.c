@@ -1,13 +1,14 @@
-/* dense_baseline.c - the dense linear baseline of cross-validation: a weight for every feature, none
- * selected, with an l2 penalty: ridge regression for scores, l2 logistic regression for classes.
+/* dense_baseline.c - the dense linear baseline of cross-validation: a weight for every feature,
+ * none selected, with an l2 penalty: ridge regression for scores, l2 logistic regression for
+ * classes.
  *
  * Products of centered subjects are divided by their mean square, so that one list of lambdas suits
  * all data. lambda is the one of 13 with the least mean loss in the model's own inner folds. */
 #include "evaluate/cv.h"
 #include "model/covariates.h"
+#include "model/dense_fit.h"
 #include "model/estimators.h"
 #include "model/machine.h"
-#include "model/dense_fit.h"
 #include "voxsift/internal/machine.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ enum { VALUES = 13 };
 /* Products of the training subjects and of those with the tested ones, centered on the training
  * subjects, divided by their mean square. */
 static vxs_status take_products(const vxs_task *t, const vxs_products *products,
-                                const size_t *train, const size_t *test, vxs_dense_fit *r, vxs_error *err)
+                                const size_t *train, const size_t *test, vxs_dense_fit *r,
+                                vxs_error *err)
 {
     vxs_residual_products residual;
     size_t *place = vxs_alloc(r->m, sizeof(*place), err);
@@ -71,7 +73,8 @@ static vxs_status begin(const vxs_fold_work *w, const vxs_products *products, co
 }
 
 /* Targets and weights of an output, as the fits of the method weigh subjects. */
-static void take_output(const vxs_fold_work *w, const size_t *train, size_t output, vxs_dense_fit *r)
+static void take_output(const vxs_fold_work *w, const size_t *train, size_t output,
+                        vxs_dense_fit *r)
 {
     const vxs_task *t = w->cv->task;
     for (size_t i = 0; i < r->m; i++) {
@@ -80,11 +83,9 @@ static void take_output(const vxs_fold_work *w, const size_t *train, size_t outp
     }
     if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         vxs_balance_weights(r->y, r->u, r->m);
-    r->loss = (vxs_loss){ .kind = vxs_output_loss(t),
-                          .n = r->m,
-                          .y = r->y,
-                          .u = r->u,
-                          .threshold = w->threshold };
+    r->loss = (vxs_loss){
+        .kind = vxs_output_loss(t), .n = r->m, .y = r->y, .u = r->u, .threshold = w->threshold
+    };
     memset(r->a, 0, r->m * sizeof(*r->a));
     memset(r->b, 0, (r->q + 1) * sizeof(*r->b));
 }
@@ -113,8 +114,8 @@ static vxs_status add_losses(const vxs_fold_work *w, const vxs_products *product
         bool fine = vxs_dense_fit_at(&r, lambda_at(k));
         for (size_t i = 0; i < r.tested; i++) {
             double u = vxs_task_weight(t, inner->test[i]);
-            sum += u * f->value(vxs_dense_fit_score(&r, i), vxs_output_truth(t, output, inner->test[i]),
-                                w->threshold);
+            sum += u * f->value(vxs_dense_fit_score(&r, i),
+                                vxs_output_truth(t, output, inner->test[i]), w->threshold);
             whole += u;
         }
         losses[k] += fine && whole > 0 ? sum / whole : INFINITY;
@@ -152,8 +153,8 @@ static vxs_status fit_fold(const vxs_fold_work *w, const vxs_products *products,
     double *scores =
         cv->baselines[VXS_BASELINE_DENSE] + cv->each[w->number].repeat * outputs * cv->task->n;
     vxs_dense_fit r;
-    vxs_status status = begin(w, products, w->train, w->train_count, w->test, w->test_count, &r,
-                              err);
+    vxs_status status =
+        begin(w, products, w->train, w->train_count, w->test, w->test_count, &r, err);
     for (size_t o = 0; o < outputs && !status; o++)
         status = fit_output(w, products, &r, o, scores, err);
     vxs_dense_fit_release(&r);

@@ -1,5 +1,5 @@
-/* dense_fit.c - a weight for every feature, none selected: ridge regression and l2 logistic regression
- * from the products of subjects.
+/* dense_fit.c - a weight for every feature, none selected: ridge regression and l2 logistic
+ * regression from the products of subjects.
  *
  * Problem   min over a, b: sum_i u_i f(Ka + Zb, y) + lambda a'Ka / 2, K the products of subjects, Z
  *           the covariates, not penalized
@@ -17,15 +17,15 @@
 #include <string.h>
 
 enum { MOST_STEPS = 50, MOST_HALVES = 30 };
-#define DECREASE 1e-9  /* of the objective: that of a last step */
+#define DECREASE  1e-9 /* of the objective: that of a last step */
 #define DEPENDENT (VXS_INDEPENDENT_COVARIATE * VXS_INDEPENDENT_COVARIATE)
-#define FLAT     1e-10 /* of the largest second derivative: the least */
+#define FLAT      1e-10 /* of the largest second derivative: the least */
 
 void vxs_dense_fit_release(vxs_dense_fit *r)
 {
-    void *const all[] = { r->k,    r->held_out, r->z,      r->of_tested, r->a,     r->b,
-                          r->value, r->gradient, r->curvature, r->root, r->factor, r->right,
-                          r->normal, r->trial,   r->next,   r->y,         r->u };
+    void *const all[] = { r->k,      r->held_out, r->z,         r->of_tested, r->a,      r->b,
+                          r->value,  r->gradient, r->curvature, r->root,      r->factor, r->right,
+                          r->normal, r->trial,    r->next,      r->y,         r->u };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -33,7 +33,9 @@ void vxs_dense_fit_release(vxs_dense_fit *r)
 vxs_status vxs_dense_fit_new(size_t m, size_t q, size_t tested, vxs_dense_fit *r, vxs_error *err)
 {
     *r = (vxs_dense_fit){ .m = m, .q = q, .tested = tested };
-    double **const all[] = { &r->a, &r->value, &r->gradient, &r->curvature, &r->root, &r->y, &r->u };
+    double **const all[] = {
+        &r->a, &r->value, &r->gradient, &r->curvature, &r->root, &r->y, &r->u
+    };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
         *all[k] = vxs_alloc(m, sizeof(double), err);
         if (!*all[k])

@@ -34,8 +34,7 @@ static const vxs_json *best_baseline(const vxs_results *s, const char *metric)
 {
     const vxs_json *all = vxs_json_get(s->about, "baseline"), *best = NULL;
     for (const vxs_json *b = all ? all->first : NULL; b; b = b->next)
-        if (isfinite(vxs_results_number(b, metric)) &&
-            strcmp(b->key, VXS_DENSE_KEY) != 0 &&
+        if (isfinite(vxs_results_number(b, metric)) && strcmp(b->key, VXS_DENSE_KEY) != 0 &&
             !(best && vxs_results_number(best, metric) >= vxs_results_number(b, metric)))
             best = b;
     return best;
@@ -112,8 +111,7 @@ static void write_comparison(const vxs_results *s)
 /* The same for the dense linear baseline. */
 static void write_dense_comparison(const vxs_results *s)
 {
-    const char *metric = main_metric(s),
-               *noun = vxs_feature_words(s->record.features_are, 2);
+    const char *metric = main_metric(s), *noun = vxs_feature_words(s->record.features_are, 2);
     const vxs_json *d = difference(s, VXS_DENSE_KEY, metric);
     char words[VXS_METRIC_TEXT];
     if (!d || isnan(vxs_results_number(d, "value")))

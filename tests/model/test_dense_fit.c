@@ -1,5 +1,5 @@
-/* Dense linear fits from products of subjects, against their conditions of optimality, computed from
- * features. */
+/* Dense linear fits from products of subjects, against their conditions of optimality, computed
+ * from features. */
 #include "model/dense_fit.h"
 #include "tests/core/check.h"
 

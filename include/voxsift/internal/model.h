@@ -178,7 +178,8 @@ const char *vxs_baseline_words(const char *key, bool covariates);
 #define VXS_NOT_BETTER                                                                             \
     "The interval of the difference in %s to the baseline \"%s\" includes 0: there is no "         \
     "evidence that the model predicts better."
-/* The key in files of the dense linear baseline; the same formats for it, which reads the features as well: metric, noun. */
+/* The key in files of the dense linear baseline, and the same formats for it, which reads the
+ * features as well: the metric in words, the noun of features. */
 #define VXS_DENSE_KEY "dense"
 #define VXS_DENSE_AS_GOOD                                                                          \
     "By %s the linear model that weighs all %s predicts as well or better: selecting some of "     \
