@@ -22,6 +22,7 @@
 #define ROUNDING      1.0001
 #define WORTH_ALL     8      /* scans all columns instead of more than 1 / 8 of them */
 #define SLIGHTLY      0.9999 /* of a level: columns are listed down to there, for rounding */
+#define LIKELY        0.25   /* of an error bound: hardly an error is larger */
 #define SINGLE        1e-6   /* relative error of an estimate in single precision, at most */
 
 void vxs_cached_correlations_release(vxs_cached_correlations *s)
@@ -247,28 +248,42 @@ static float combined_bound(const vxs_cached_correlations *s, const double *norm
 typedef float quads __attribute__((vector_size(16)));
 typedef int quad_signs __attribute__((vector_size(16)));
 
-/* Lists columns first ... p - 1 that may reach the level; without branches, which would take most
- * of the time. */
-static void list_one_by_one(vxs_cached_correlations *s, size_t first, double level)
+/* Appends columns first ... p - 1 that reach the level if `share` of the error bound is added;
+ * without branches, which would take most of the time. Returns how many are in the list. */
+static size_t list_one_by_one(const vxs_cached_correlations *s, double level, double share,
+                              size_t first, size_t *list, size_t count)
 {
     const double *norms = vxs_design_norms(s->design);
-    size_t *near = s->near, count = s->near_count;
     for (size_t j = first; j < s->p; j++) {
-        double most = s->complete ? fabs(s->estimate[j]) + (double)s->error_bound[j]
-                                  : fabs(combined_estimate(s, norms, j)) +
-                                        (double)combined_bound(s, norms, j);
-        near[count] = j;
+        double most =
+            fabs(combined_estimate(s, norms, j)) + share * (double)combined_bound(s, norms, j);
+        list[count] = j;
         count += most >= level;
     }
-    s->near_count = count;
+    return count;
 }
 
-/* The same by eights, in single precision, as far as there are eights; returns how far. */
-static size_t list_by_eights(vxs_cached_correlations *s, double level)
+/* The same of all columns, whose estimates there are. */
+static size_t list_estimated(const vxs_cached_correlations *s, double level, double share,
+                             size_t *list)
 {
-    float least = (float)(level * (1 - SINGLE)), reach = (float)s->reach;
+    const double *estimate = s->estimate;
+    const float *error_bound = s->error_bound;
+    size_t count = 0, p = s->p;
+    for (size_t j = 0; j < p; j++) {
+        list[count] = j;
+        count += fabs(estimate[j]) + share * (double)error_bound[j] >= level;
+    }
+    return count;
+}
+
+/* The same by eights, in single precision, as far as there are eights; `end` is where that is. */
+static size_t list_by_eights(const vxs_cached_correlations *s, double level, double share,
+                             size_t *end, size_t *list)
+{
+    float least = (float)(level * (1 - SINGLE)), reach = (float)(share * s->reach);
     const float *sums = s->sums, *lengths = s->lengths;
-    size_t *near = s->near, count = 0, j = 0;
+    size_t count = 0, j = 0;
     const quads leasts = { least, least, least, least }, reaches = { reach, reach, reach, reach };
     for (; j + 8 <= s->p; j += 8) {
         quads sum[2], length[2];
@@ -276,27 +291,28 @@ static size_t list_by_eights(vxs_cached_correlations *s, double level)
         uint64_t any[4];
         memcpy(sum, sums + j, sizeof(sum));
         memcpy(length, lengths + j, sizeof(length));
-        for (int k = 0; k < 2; k++)
-            may[k] = ((reaches + sum[k]) * length[k] >= leasts) |
-                     ((reaches - sum[k]) * length[k] >= leasts);
+        for (int k = 0; k < 2; k++) {
+            quad_signs size = (quad_signs)sum[k] & INT32_MAX; /* without the sign */
+            may[k] = (reaches + (quads)size) * length[k] >= leasts;
+        }
         memcpy(any, may, sizeof(any));
         if (!(any[0] | any[1] | any[2] | any[3]))
             continue;
         for (size_t lane = 0; lane < 8; lane++) {
-            near[count] = j + lane;
+            list[count] = j + lane;
             count += may[lane / 4][lane % 4] != 0;
         }
     }
-    s->near_count = count;
-    return j;
+    *end = j;
+    return count;
 }
 
 /* Estimates of columns that are listed, unless they are known. */
-static void estimate_listed(vxs_cached_correlations *s)
+static void estimate_listed(vxs_cached_correlations *s, const size_t *list, size_t count)
 {
     const double *norms = vxs_design_norms(s->design);
-    for (size_t k = 0; k < s->near_count; k++) {
-        size_t j = s->near[k];
+    for (size_t k = 0; k < count; k++) {
+        size_t j = list[k];
         if (s->known[j] == s->turn)
             continue;
         s->estimate[j] = combined_estimate(s, norms, j);
@@ -304,17 +320,29 @@ static void estimate_listed(vxs_cached_correlations *s)
     }
 }
 
+static size_t list_columns(vxs_cached_correlations *s, double level, double share, size_t *list)
+{
+    size_t end = 0, count = 0;
+    if (s->complete)
+        return list_estimated(s, level, share, list);
+    if (!s->offset && level > 0)
+        count = list_by_eights(s, level, share, &end, list);
+    count = list_one_by_one(s, level, share, end, list, count);
+    estimate_listed(s, list, count);
+    return count;
+}
+
 void vxs_cached_correlations_list(vxs_cached_correlations *s, double level)
 {
     if (level >= s->near_level)
         return;
-    level = level > 0 ? SLIGHTLY * level : -INFINITY;
-    s->near_count = 0;
-    bool each = s->complete || s->offset || !(level > 0);
-    list_one_by_one(s, each ? 0 : list_by_eights(s, level), level);
-    if (!s->complete)
-        estimate_listed(s);
-    s->near_level = level;
+    s->near_level = level > 0 ? SLIGHTLY * level : -INFINITY;
+    s->near_count = list_columns(s, s->near_level, 1, s->near);
+}
+
+size_t vxs_cached_correlations_likely(vxs_cached_correlations *s, double level, size_t *list)
+{
+    return list_columns(s, level, LIKELY, list);
 }
 
 /* ---- Refreshing ------------------------------------------------------------------------------ */

@@ -47,6 +47,9 @@ void vxs_cached_correlations_estimate(vxs_cached_correlations *scans, const doub
 /* Lists in `near` at least the columns whose estimate and its error bound may reach the level in
  * size, and makes their estimates; all columns for a level of 0 or less. */
 void vxs_cached_correlations_list(vxs_cached_correlations *scans, double level);
+/* Lists, in ascending order, the columns that probably reach the level in size, and makes their
+ * estimates; returns how many. For choices that need no guarantee. */
+size_t vxs_cached_correlations_likely(vxs_cached_correlations *scans, double level, size_t *list);
 /* After estimates of all columns were written by others. */
 void vxs_cached_correlations_replaced(vxs_cached_correlations *scans);
 /* Sets a correlation (minus the offset) that is known otherwise. */

@@ -270,9 +270,9 @@ static void choose_candidates(vxs_lasso *l, double ratio)
     double least = NEAR * ratio * l->level;
     if (!l->laplacian_gradient && !vxs_working_set_is_wide(&l->set) && most > FEW)
         most = few_candidates(l);
-    vxs_cached_correlations_list(&l->correlations, least);
-    for (size_t k = 0; k < l->correlations.near_count; k++) {
-        size_t j = l->correlations.near[k];
+    size_t listed = vxs_cached_correlations_likely(&l->correlations, least, l->order);
+    for (size_t k = 0; k < listed; k++) {
+        size_t j = l->order[k];
         double bound = vxs_lasso_correlation(l, j) + (double)l->correlations.error_bound[j];
         l->order[count] = j;
         count += !l->in_set[j] & (bound >= least);
@@ -363,13 +363,11 @@ static vxs_status solve_candidates(vxs_lasso *l, double lambda, double target, v
 
 /* ---- One lambda ------------------------------------------------------------------------------ */
 
-/* Estimates the correlations of theta, as far as candidates for a lambda that is `ratio` of this
- * one will need them; those of the set are known. */
-static void estimate_all(vxs_lasso *l, const vxs_state *state, double ratio)
+/* Estimates the correlations of theta; those of the set are known. */
+static void estimate_all(vxs_lasso *l, const vxs_state *state)
 {
     l->level = 1 / fabs(state->scale);
     vxs_cached_correlations_estimate(&l->correlations, l->theta);
-    vxs_cached_correlations_list(&l->correlations, NEAR * ratio * l->level);
     for (size_t k = 0; k < l->set.count; k++)
         vxs_cached_correlations_set(&l->correlations, l->set.set[k],
                                     vxs_working_set_correlation(&l->set, k));
@@ -383,7 +381,7 @@ static vxs_status follow(vxs_lasso *l, double lambda, double tolerance, double r
     vxs_status status = solve_candidates(l, lambda, tolerance, &state, err);
     if (status)
         return status;
-    estimate_all(l, &state, ratio);
+    estimate_all(l, &state);
     vxs_cached_correlations_refresh_all(&l->correlations, l->theta, ratio * l->level);
     choose_candidates(l, ratio);
     return VXS_OK;
@@ -432,7 +430,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
                     vxs_error *err)
 {
     double target = l->settings.tol * l->empty, inner = 0.1 * target;
-    double ratio = fmin(1, lambda / l->last_lambda), delta = ratio, best = INFINITY;
+    double delta = fmin(1, lambda / l->last_lambda), best = INFINITY;
     int iterations = 0;
     vxs_state state;
     vxs_status status = warm_start(l, lambda, err);
@@ -441,7 +439,7 @@ vxs_status vxs_saif(vxs_lasso *l, double lambda, vxs_certificate *c, vxs_state *
         status = solve_candidates(l, lambda, inner, &state, err);
         if (status)
             break;
-        estimate_all(l, &state, ratio);
+        estimate_all(l, &state);
         bool solved = state.gap <= inner;
         status = add(l, lambda, &state, delta, solved, &candidates, &added, err);
         if (status)
