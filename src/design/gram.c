@@ -1,8 +1,9 @@
 /* gram.c - inner products of the rows of a design, and the design whose columns are those of a
  * symmetric matrix.
  *
- * The columns of a design are read once, in blocks. A block goes into the products of tiles of
- * rows, each by one call of BLAS, so that the sums do not depend on the number of threads. */
+ * The columns of a design are read once, in blocks. With few rows each of several blocks has a sum of
+ * its own; with many a block goes into the products of tiles of rows. Each is one call of BLAS, so
+ * that the sums do not depend on the number of threads. */
 #include "design/design.h"
 
 #include <cblas.h>
@@ -10,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 256 /* of a block */
-#define TILE    128 /* rows */
+#define COLUMNS 256  /* of a block */
+#define SLABS   8    /* blocks at a time, each with a sum of its own where rows are few */
+#define FEW     1024 /* rows */
+#define TILE    256  /* rows */
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
@@ -19,16 +22,23 @@
 static void scale_columns(double *block, size_t n, size_t count, const double *factor, bool center)
 {
     for (size_t k = 0; k < count; k++) {
-        double *x = block + k * n, mean = 0, by = factor ? factor[k] : 1;
+        double *x = block + k * n, sum = 0, by = factor ? factor[k] : 1;
         for (size_t i = 0; i < n && center; i++)
-            mean += x[i] / (double)n;
+            sum += x[i];
+        double mean = sum / (double)n;
         for (size_t i = 0; i < n; i++)
             x[i] = by == 0 ? 0 : (x[i] - mean) * by;
     }
 }
 
+static void add_square(const double *block, size_t n, size_t count, double *g)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)count, 1, block, (int)n, 1, g,
+                (int)n);
+}
+
 /* Adds the products of a block to the lower triangle, tile by tile. */
-static void add_block(const double *block, size_t n, size_t count, int threads, double *g)
+static void add_tiles(const double *block, size_t n, size_t count, int threads, double *g)
 {
     const size_t tiles = (n + TILE - 1) / TILE;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) collapse(2)
@@ -46,6 +56,23 @@ static void add_block(const double *block, size_t n, size_t count, int threads, 
         }
 }
 
+/* Adds the columns that were fetched: each block to a sum of its own, or tile by tile. */
+static void add_columns(const vxs_design *design, double *block, size_t count, const double *factor,
+                        bool center, double *g)
+{
+    const size_t n = design->n, blocks = (count + COLUMNS - 1) / COLUMNS;
+#pragma omp parallel for num_threads(design->nthreads) schedule(dynamic)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t first = b * COLUMNS, some = count - first < COLUMNS ? count - first : COLUMNS;
+        scale_columns(block + first * n, n, some, factor ? factor + first : NULL, center);
+        if (n <= FEW)
+            add_square(block + first * n, n, some, g + b * n * n);
+    }
+    for (size_t first = 0; first < count && n > FEW; first += COLUMNS)
+        add_tiles(block + first * n, n, count - first < COLUMNS ? count - first : COLUMNS,
+                  design->nthreads, g);
+}
+
 static void fill_upper(double *g, size_t n)
 {
     for (size_t j = 0; j < n; j++)
@@ -53,31 +80,44 @@ static void fill_upper(double *g, size_t n)
             g[j * n + i] = g[i * n + j];
 }
 
+static vxs_status check_finite(const double *products, size_t n, vxs_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(products[i * n + i]))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "row %zu of the features is too large or not finite: the sum of its "
+                            "squares is %g",
+                            i, products[i * n + i]);
+    return VXS_OK;
+}
+
 vxs_status vxs_row_products(const vxs_context *context, vxs_design *design, const double *factor,
                             bool center, double *products, vxs_error *err)
 {
-    size_t n = design->n, p = design->p, set[COLUMNS];
-    double *block = vxs_alloc(COLUMNS, vxs_times(n, sizeof(*block)), err);
-    vxs_status status = block ? VXS_OK : VXS_FAILED;
-    memset(products, 0, n * n * sizeof(*products));
-    for (size_t first = 0; first < p && !status; first += COLUMNS) {
-        size_t count = p - first < COLUMNS ? p - first : COLUMNS;
+    enum { MOST = COLUMNS * SLABS };
+    size_t n = design->n, p = design->p, sums = n <= FEW ? SLABS : 1, set[MOST];
+    double *block = vxs_alloc(MOST, vxs_times(n, sizeof(*block)), err);
+    double *g = vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*g))), err);
+    vxs_status status = block && g ? VXS_OK : VXS_FAILED;
+    for (size_t first = 0; first < p && !status; first += MOST) {
+        size_t count = p - first < MOST ? p - first : MOST;
         for (size_t k = 0; k < count; k++)
             set[k] = first + k;
         vxs_design_fetch(design, set, count, block);
-        scale_columns(block, n, count, factor ? factor + first : NULL, center);
-        add_block(block, n, count, design->nthreads, products);
+        add_columns(design, block, count, factor ? factor + first : NULL, center, g);
         status = vxs_check_interrupted(context, err);
     }
-    fill_upper(products, n);
+    for (size_t k = 0; k < n * n && !status; k++) {
+        products[k] = 0;
+        for (size_t b = 0; b < sums; b++)
+            products[k] += g[b * n * n + k];
+    }
     free(block);
-    for (size_t i = 0; i < n && !status; i++)
-        if (!isfinite(products[i * n + i]))
-            status = vxs_fail(err, VXS_BAD_DATA,
-                              "row %zu of the features is too large or not finite: the sum of its "
-                              "squares is %g",
-                              i, products[i * n + i]);
-    return status;
+    free(g);
+    if (status)
+        return status;
+    fill_upper(products, n);
+    return check_finite(products, n, err);
 }
 
 /* ---- The design of a symmetric matrix -------------------------------------------------------- */

@@ -68,6 +68,7 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     double *factor = factors_of(t, err);
     vxs_status status = factor ? copy_penalties(t, p, err) : VXS_FAILED;
     p->n = c->n;
+    p->centered = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
     p->place = status ? NULL : vxs_alloc(c->n, sizeof(*p->place), err);
     double *values = p->place ? vxs_alloc(c->n, vxs_times(c->n, sizeof(*values)), err) : NULL;
     for (size_t i = 0; i < c->n && p->place; i++)
@@ -77,9 +78,7 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     if (!status)
         status = vxs_cohort_design(c, vxs_context_threads(context), &base, err);
     if (!status)
-        status =
-            vxs_row_products(context, base, factor,
-                             t->settings.standardize != (int)VXS_STANDARDIZE_NONE, values, err);
+        status = vxs_row_products(context, base, factor, p->centered, values, err);
     vxs_design_free(base);
     free(factor);
     if (status)
