@@ -1,9 +1,9 @@
 /* gram.c - inner products of the rows of a design, and the design whose columns are those of a
  * symmetric matrix.
  *
- * The columns of a design are read once, in blocks. With few rows each of several blocks has a sum of
- * its own; with many a block goes into the products of tiles of rows. Each is one call of BLAS, so
- * that the sums do not depend on the number of threads. */
+ * The columns of a design are read once, in blocks. With few rows each of several blocks has a sum
+ * of its own; with many a block goes into the products of tiles of rows. Each is one call of BLAS,
+ * so that the sums do not depend on the number of threads. */
 #include "design/design.h"
 
 #include <cblas.h>

@@ -134,5 +134,16 @@ works "a lambda that nothing chooses" voxsift cv dx --target diagnosis --folds 3
 holds "is the default of fit" "lambda fixed at 0.1 lambda_max" "$work/out"
 works "calibrated" voxsift cv dx --target diagnosis --folds 3 --nlambda 10 -q -o cal
 if grep -q "calibration slope" "$work/out"; then fail "a good one is not" "$(cat "$work/out")"; else pass; fi
+# the dense linear baseline
+voxsift simulate lasso --out dense --subjects 60 --features 80 --seed 5 > /dev/null
+run voxsift cv dense --target score --dense-baseline --nthreads 1 -o d1
+same "a dense baseline" "$code" 0
+holds "its column" "dense linear model" "$work/out"
+holds "what it says" "that weighs all features" "$work/out"
+run voxsift cv dense --target score --dense-baseline --nthreads 2 -o d2 -q
+cmp -s d1/scores.tsv d2/scores.tsv
+same "the same with two threads" "$?" 0
+holds "its rows" "outer_minus_dense" d1/scores.tsv
+refuses 2 "does not go with '--inner-folds 0'" voxsift cv dense --target score --dense-baseline --inner-folds 0 -o d3
 rm -rf ./*
 nothing_left "cv"
