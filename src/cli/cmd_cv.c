@@ -226,7 +226,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
             vxs_short_text(cv->seconds, seconds));
     fprintf(out, "  %s/predictions.tsv  the prediction of each subject when held out\n", dir);
     fprintf(out, "  %s/scores.tsv       all metrics of the model and the baselines\n", dir);
-    fprintf(out, "  %s/weights.tsv      mean, SD and selection frequency over folds%s\n", dir,
+    fprintf(out, "  %s/weights.tsv      mean%s over folds%s\n", dir,
+            vxs_task_method(t)->path == VXS_BY_COST ? " and SD" : ", SD and selection frequency",
             t->cohort->kind == VXS_FEATURES_VOXELS ? "; also as maps" : "");
     fprintf(out, "  %s/cv.json          all results and settings\n", dir);
 }

@@ -54,8 +54,9 @@ static vxs_status check_convergence(const printer *p, vxs_error *err)
                         "after %llu iterations the relative gap is %.2g, and %.2g on the selected "
                         "features: above the tolerance",
                         (unsigned long long)p->iterations, c->gap, p->gap);
-    return vxs_fail(err, VXS_NOT_CONVERGED, "at lambda %g the relative gap is %.2g, more than %.2g",
-                    c->lambda, c->gap, c->tol);
+    bool by_cost = vxs_task_method(p->task)->path == VXS_BY_COST;
+    return vxs_fail(err, VXS_NOT_CONVERGED, "at %s %g the relative gap is %.2g, more than %.2g",
+                    by_cost ? "C" : "lambda", by_cost ? 1 / c->lambda : c->lambda, c->gap, c->tol);
 }
 
 /* On a terminal three digits, in a file as many as the format has. */
@@ -78,6 +79,17 @@ static void print_iterations(const printer *p, size_t number, const vxs_output_f
         fprintf(p->call->out, "iterations\tselected\tfeatures\tprimal\tgap\tpasses\tseconds\n");
     fprintf(p->call->out, "%llu\t%zu\t%zu\t%s\t%.2g\t%s\t%s\n", (unsigned long long)s->iterations,
             s->count, c->nonzero, digits(p, "%.10g", c->primal, primal), c->gap,
+            digits(p, "%.3f", c->passes, passes), digits(p, "%.4f", c->seconds, seconds));
+}
+
+/* Prints a kernel machine. */
+static void print_machine(const printer *p, size_t number, const vxs_certificate *c)
+{
+    char cost[VXS_REAL_TEXT], primal[VXS_REAL_TEXT], passes[VXS_REAL_TEXT], seconds[VXS_REAL_TEXT];
+    if (number == 0)
+        fprintf(p->call->out, "C\tsupport_vectors\tprimal\tgap\tpasses\tseconds\n");
+    fprintf(p->call->out, "%s\t%zu\t%s\t%.2g\t%s\t%s\n", digits(p, "%.8g", 1 / c->lambda, cost),
+            c->support, digits(p, "%.10g", c->primal, primal), c->gap,
             digits(p, "%.3f", c->passes, passes), digits(p, "%.4f", c->seconds, seconds));
 }
 
@@ -105,6 +117,10 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
         fprintf(out, "# %s against the rest\n", p->name);
     if (vxs_iterated_selection(&o->fit)) {
         print_iterations(p, number, o);
+        return VXS_OK;
+    }
+    if (vxs_task_method(p->task)->path == VXS_BY_COST) {
+        print_machine(p, number, c);
         return VXS_OK;
     }
     char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT], primal[VXS_REAL_TEXT], passes[VXS_REAL_TEXT],
@@ -189,8 +205,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_path = {
     .name = "path",
     .heading = "Predict",
-    .summary = "fit a series of models (a path) over lambda, or over "
-               "iterations",
+    .summary = "fit a series of models (a path) over lambda, "
+               "iterations or C",
     .details =
         "Fits a path of models, from lambda_max, where no feature is selected, down to --lambda "
         "or --lambda-ratio, at --nlambda values of equal ratio, each fit started from the last.\n\n"
@@ -200,7 +216,8 @@ const vxs_command vxs_cmd_path = {
         "fgm and mslr have iterations instead of lambdas: a point for each of the first "
         "--iterations, or for each value of --nselect. Printed are the iterations, how many "
         "features, groups or pairs are selected, of how many features these are made, and then "
-        "the same.",
+        "the same. svm has the values of --C, each with the number of support vectors: the "
+        "subjects that have a weight.",
     .operands = operands,
     .params = vxs_task_params,
     .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD,

@@ -4,9 +4,9 @@
 
 #include "voxsift/internal/design.h"
 
-/* Sums over the rows of each column, relative to its first value to avoid cancellation for large
- * means: s = sum v (x - origin), sum = sum r (x - origin), square = sum r (x - origin)^2, where r
- * is `rows`, or 1 if NULL. v may be NULL, then s is not written. */
+/* Sums over the rows of each column, relative to its first value in these rows to avoid
+ * cancellation for large means: s = sum v (x - origin), sum = sum r (x - origin), square = sum r (x
+ * - origin)^2, where r is `rows`, or 1 if NULL. v may be NULL, then s is not written. */
 typedef struct {
     double *origin, *s, *sum, *square;
 } vxs_moments;

@@ -15,19 +15,36 @@
 #define SLABS   8    /* blocks at a time, each with a sum of its own where rows are few */
 #define FEW     1024 /* rows */
 #define TILE    256  /* rows */
+#define SOME    9    /* rows whose middle value stands for a column */
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* Columns times their factor; `center`: minus their mean, which any other number could replace. */
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle one of a few values of a column. What is subtracted from a column is of no consequence
+ * but for rounding; a mean would let one row that is far out take the digits of all others. */
+static double middle_of(const double *x, size_t n)
+{
+    double some[SOME];
+    size_t count = n < SOME ? n : SOME;
+    for (size_t k = 0; k < count; k++)
+        some[k] = x[k * n / count];
+    qsort(some, count, sizeof(*some), ascending);
+    return some[count / 2];
+}
+
+/* Columns times their factor; `center`: minus a number that is among their values. */
 static void scale_columns(double *block, size_t n, size_t count, const double *factor, bool center)
 {
     for (size_t k = 0; k < count; k++) {
-        double *x = block + k * n, sum = 0, by = factor ? factor[k] : 1;
-        for (size_t i = 0; i < n && center; i++)
-            sum += x[i];
-        double mean = sum / (double)n;
+        double *x = block + k * n, by = factor ? factor[k] : 1;
+        double middle = center ? middle_of(x, n) : 0;
         for (size_t i = 0; i < n; i++)
-            x[i] = by == 0 ? 0 : (x[i] - mean) * by;
+            x[i] = by == 0 ? 0 : (x[i] - middle) * by;
     }
 }
 

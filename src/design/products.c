@@ -22,6 +22,15 @@ enum { LANES = 8, STEP = 4 * LANES };
 #define WIDTH    8
 #include "design/products_body.h"
 
+/* A row that is not seen must not be the origin: far out, it would take the digits of others. */
+INSIDE size_t first_seen(const double *rows, size_t n)
+{
+    size_t i = 0;
+    while (rows && i + 1 < n && rows[i] == 0)
+        i++;
+    return i;
+}
+
 #define PRODUCTS(name, attribute, width)                                                           \
     __attribute__((attribute)) static void dots_##name(const float *x, size_t n, size_t count,     \
                                                        const double *v, double *s)                 \
@@ -34,10 +43,11 @@ enum { LANES = 8, STEP = 4 * LANES };
                                                           const double *v,                         \
                                                           const vxs_moments *moments)              \
     {                                                                                              \
+        size_t seen = first_seen(rows, n);                                                         \
         for (size_t j = first; j < first + count; j++) {                                           \
-            double out[3];                                                                         \
-            moments_of_##width(x + j * n, n, rows, v, out);                                        \
-            moments->origin[j] = (double)x[j * n];                                                 \
+            double out[3], origin = (double)x[j * n + seen];                                       \
+            moments_of_##width(x + j * n, n, origin, rows, v, out);                                \
+            moments->origin[j] = origin;                                                           \
             moments->sum[j] = out[1];                                                              \
             moments->square[j] = out[2];                                                           \
             if (v)                                                                                 \

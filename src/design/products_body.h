@@ -102,10 +102,9 @@ INSIDE void OF(add_moments)(const float *x, double x0, const double *rows, const
     }
 }
 
-INSIDE void OF(moments_of)(const float *x, size_t n, const double *rows, const double *v,
+INSIDE void OF(moments_of)(const float *x, size_t n, double x0, const double *rows, const double *v,
                            double *out)
 {
-    double x0 = (double)x[0];
     OF(moment_sums) low = { .s = { 0 } }, high = { .s = { 0 } };
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {

@@ -140,7 +140,10 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     double *scores = job->scores + (output * job->value_count + k) * job->test_count;
     if (job->test_count == 0 && !job->keep)
         return VXS_OK;
+    double passes = o->fit.certificate.passes; /* those of the solver are counted */
     vxs_status status = o->encoder->decode(&r->part, o, err);
+    job->passes += o->fit.certificate.passes - passes;
+    passes = o->fit.certificate.passes;
     if (!status)
         status = predict(r, o, scores, err);
     if (status || !job->keep || k + 1 < job->value_count)
@@ -148,6 +151,7 @@ static vxs_status use_fit(runner *r, vxs_output_fit *o, size_t output, size_t k,
     status = find_pattern(r, o, job->pattern + output * r->whole->cohort->p, err);
     if (!status && o->encoder->map)
         status = o->encoder->map(&r->part, o, err);
+    job->passes += o->fit.certificate.passes - passes;
     job->fits[output] = o->fit;
     o->fit = (vxs_solution){ .count = 0 };
     return status;

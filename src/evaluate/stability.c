@@ -191,6 +191,11 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
+    if (vxs_task_method(t)->path == VXS_BY_COST)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' gives all features a weight; there is no selection to be "
+                        "stable",
+                        vxs_task_method(t)->name);
     if (vxs_is_dense(&t->settings, m))
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "

@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTHING 1e-12 /* of squares: what rounding leaves of features without their means */
+
 /* ---- The problem ----------------------------------------------------------------------------- */
 
 typedef struct {
     vxs_prepared head;
     const vxs_products *products;
     bool own;
+    double passes; /* made for this task; the first fit takes them over */
     vxs_residual_products residual;
     double *ones, *weights; /* n: covariates and weights of the regression, where not the task's */
     vxs_kernel kernel;
@@ -76,7 +79,23 @@ static vxs_status begin_residual(const vxs_task *t, machines *m, vxs_error *err)
     return status;
 }
 
-/* Kernels between training subjects. */
+static double passes_since(const vxs_task *t, uint64_t read)
+{
+    return (double)(vxs_design_read(t->design) - read) / (double)t->cohort->p;
+}
+
+/* False if nothing is left of the rows but rounding, so that no kernel has anything to tell. */
+static bool varies(const vxs_residual_products *r, const double *k)
+{
+    double before = 0, after = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        before = fmax(before, r->products[r->train[i] * r->n + r->train[i]]);
+        after = fmax(after, k[i * r->count + i]);
+    }
+    return after > NOTHING * before;
+}
+
+/* Kernels between training subjects; 0 if their features do not differ. */
 static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
 {
     const vxs_residual_products *r = &m->residual;
@@ -87,15 +106,21 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
     for (size_t i = 0; i < n && !status; i++) {
         for (size_t c = 0; c < q; c++)
             z[c] = r->z[c * n + i];
-        k[i * n + i] = vxs_residual_products_row(r, r->train[i], z, z + q + 1, k + i * n);
+        double own = vxs_residual_products_row(r, r->train[i], z, z + q + 1, k + i * n);
+        k[i * n + i] = fmax(0, own); /* of a row that is the mean, rounding */
     }
     for (size_t j = 0; j < n && !status; j++)
         for (size_t i = 0; i < j; i++)
             k[j * n + i] = k[i * n + j] = (k[j * n + i] + k[i * n + j]) / 2;
-    if (!status)
+    if (!status && !varies(r, k)) {
+        memset(k, 0, n * n * sizeof(*k));
+        m->kernel.scale = 1;
+    } else if (!status) {
         status = vxs_kernel_scale(&m->kernel, k, n, err);
+        if (!status)
+            vxs_kernel_apply(&m->kernel, k, n);
+    }
     if (!status) {
-        vxs_kernel_apply(&m->kernel, k, n);
         status = vxs_gram_new(k, n, 1, &m->design, err);
     }
     free(k);
@@ -118,9 +143,12 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t, const v
                               .degree = (int)s->degree,
                               .factor = m->spread };
     t->prepared = &m->head;
+    uint64_t read = vxs_design_read(t->design);
     vxs_status status = vxs_products_of(context, t, &m->products, &m->own, err);
     if (!status)
         status = begin_residual(t, m, err);
+    /* the products that folds share are not of one fold; `unit` has measured the columns as well */
+    m->passes = (m->own || !t->products_shared ? 1 : 0) + passes_since(t, read);
     if (!status)
         status = make_kernel(t, m, err);
     if (!status)
@@ -191,9 +219,11 @@ static vxs_status widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
-    const machines *prepared = (const machines *)t->prepared;
+    machines *prepared = (machines *)t->prepared;
     vxs_machine *m = vxs_machine_new(t->n, err);
     o->encoded = m;
+    o->fit.certificate.passes += prepared->passes;
+    prepared->passes = 0;
     vxs_status status = m ? widen(t, &o->fit, err) : VXS_FAILED;
     if (status)
         return status;
@@ -319,12 +349,15 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     const machines *prepared = (const machines *)t->prepared;
     vxs_machine *m = o->encoded;
+    uint64_t read = vxs_design_read(t->design);
     double *v = vxs_alloc(t->n, sizeof(*v), err);
     vxs_status status = v ? VXS_OK : VXS_FAILED;
     if (!status)
         status = weigh_subjects(prepared, m, t, v, err);
     if (!status)
         status = scan_weights(t, v, &o->fit, err);
+    if (!status)
+        o->fit.certificate.passes += passes_since(t, read);
     free(v);
     if (!status)
         status = m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_unstandardize_weights(t, &o->fit, err)

@@ -8,16 +8,17 @@
 
 #include <pthread.h>
 
-/* Inner products of a task's subjects, made once for all its parts when the first needs them. */
+/* Inner products of a task's subjects, made once for all its parts when the first needs them. Parts
+ * whose columns have other factors (those of a prefilter) make their own. */
 typedef struct vxs_products {
     pthread_mutex_t lock;
     size_t n;
     size_t *place;     /* of a row of the cohort; SIZE_MAX: none */
     double *values;    /* n x n; NULL until made */
-    double *penalties; /* the factors of columns that they were made with, or NULL */
-    bool centered;     /* columns had their mean taken out */
+    double *penalties; /* the task's factors of columns, or NULL */
+    bool centered;     /* a value of each column is taken out of it */
 } vxs_products;
-VXS_MUST_CHECK vxs_products *vxs_products_new(vxs_error *err);
+VXS_MUST_CHECK vxs_products *vxs_products_new(const vxs_task *task, vxs_error *err);
 void vxs_products_free(vxs_products *products);
 /* subject_products.c: those of the task if its columns are scaled alike in all parts, else of the
  * part's own scaling, which the caller frees: `own`. */

@@ -57,11 +57,14 @@ void vxs_fit_json(vxs_json_writer *w, const vxs_task_settings *task,
                   const vxs_solution *fit)
 {
     vxs_certificate c = fit->certificate;
+    bool by_cost = vxs_methods[task->method].path == VXS_BY_COST;
     if (loss->joint)
         c.nonzero = fit->count; /* subjects of the class */
     vxs_json_text(w, "method", vxs_method_names[task->method]);
     vxs_json_text(w, "loss", vxs_loss_name(task, method, loss));
     for (const vxs_field *f = vxs_certificate_fields; f->name; f++) {
+        if (f->offset == offsetof(vxs_certificate, nonzero) && by_cost)
+            vxs_json_real(w, "C", 1 / c.lambda);
         if (f->offset == offsetof(vxs_certificate, primal) && fit->selected)
             selected_json(w, fit->selected);
         field_json(w, f, &c);

@@ -7,11 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-vxs_products *vxs_products_new(vxs_error *err)
+vxs_products *vxs_products_new(const vxs_task *t, vxs_error *err)
 {
+    size_t count = t->cohort->p;
     vxs_products *p = vxs_alloc(1, sizeof(*p), err);
-    if (p)
-        *p = (vxs_products){ .lock = PTHREAD_MUTEX_INITIALIZER };
+    if (!p)
+        return NULL;
+    *p = (vxs_products){ .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .centered = t->settings.standardize != (int)VXS_STANDARDIZE_NONE };
+    if (!t->penalties)
+        return p;
+    p->penalties = vxs_alloc(count, sizeof(*p->penalties), err);
+    if (!p->penalties) {
+        vxs_products_free(p);
+        return NULL;
+    }
+    memcpy(p->penalties, t->penalties, count * sizeof(*p->penalties));
     return p;
 }
 
@@ -24,15 +35,6 @@ void vxs_products_free(vxs_products *p)
     free(p->values);
     free(p->penalties);
     free(p);
-}
-
-static vxs_status copy_penalties(const vxs_task *t, vxs_products *p, vxs_error *err)
-{
-    size_t count = t->cohort->p;
-    p->penalties = t->penalties ? vxs_alloc(count, sizeof(*p->penalties), err) : NULL;
-    if (p->penalties)
-        memcpy(p->penalties, t->penalties, count * sizeof(*p->penalties));
-    return t->penalties && !p->penalties ? VXS_FAILED : VXS_OK;
 }
 
 static bool is_scaled_as(const vxs_products *p, const vxs_task *t)
@@ -66,10 +68,10 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     const vxs_cohort *c = t->cohort;
     vxs_design *base = NULL;
     double *factor = factors_of(t, err);
-    vxs_status status = factor ? copy_penalties(t, p, err) : VXS_FAILED;
+    vxs_status status = factor ? VXS_OK : VXS_FAILED;
     p->n = c->n;
-    p->centered = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
-    p->place = status ? NULL : vxs_alloc(c->n, sizeof(*p->place), err);
+    if (!status && !p->place)
+        p->place = vxs_alloc(c->n, sizeof(*p->place), err);
     double *values = p->place ? vxs_alloc(c->n, vxs_times(c->n, sizeof(*values)), err) : NULL;
     for (size_t i = 0; i < c->n && p->place; i++)
         p->place[i] = i;
@@ -93,7 +95,8 @@ vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
 {
     vxs_products *common = t->products;
     vxs_status status = VXS_OK;
-    bool shared = common && t->settings.standardize != (int)VXS_STANDARDIZE_UNIT;
+    bool shared =
+        common && t->settings.standardize != (int)VXS_STANDARDIZE_UNIT && is_scaled_as(common, t);
     *own = false;
     if (shared) {
         pthread_mutex_lock(&common->lock);
@@ -102,9 +105,9 @@ vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
         pthread_mutex_unlock(&common->lock);
         *products = common;
     }
-    if (status || (shared && is_scaled_as(common, t)))
+    if (shared)
         return status;
-    vxs_products *p = vxs_products_new(err);
+    vxs_products *p = vxs_products_new(t, err);
     *own = true;
     *products = p;
     return p ? make(context, t, p, err) : VXS_FAILED;

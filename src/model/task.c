@@ -495,7 +495,7 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
         vxs_log(context, VXS_LOG_INFO, "of %zu subjects, %s", cohort->n, m.selected);
     if (!status)
         status = vxs_task_settle_weights(task, err);
-    task->products = status ? NULL : vxs_products_new(err);
+    task->products = status ? NULL : vxs_products_new(task, err);
     if (!status && !task->products)
         status = VXS_FAILED;
     vxs_covariates_release(&m.covariates);

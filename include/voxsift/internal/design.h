@@ -33,7 +33,7 @@ void vxs_design_set_owner(vxs_design *design, vxs_report_value refuse, const voi
 uint64_t vxs_design_read(const vxs_design *design);
 
 /* Inner products of the rows of a design, n x n, in one reading; columns times their factor (NULL:
- * 1), minus their mean if `center`. */
+ * 1), minus one of their values if `center`, which has no part in residuals. */
 VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
                                            const double *factor, bool center, double *products,
                                            vxs_error *err);

@@ -1,0 +1,5 @@
+# Kernel machines, against numpy.
+run "$PYTHON" "$top/tests/model/svm_agrees.py"
+same "kernel machines agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
+nothing_left "svm"

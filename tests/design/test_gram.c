@@ -1,0 +1,259 @@
+/* Inner products of rows, what is taken out of them, and kernels, against plain loops. */
+#include "tests/core/check.h"
+
+enum { N = 140, P = 300, HELD = 20 }; /* more rows than a tile, more columns than a block */
+
+typedef struct {
+    float *x;            /* P x N */
+    double *g, *age, *u; /* products; of rows: a covariate, weights */
+    size_t train[N - HELD];
+    double *z; /* of training rows: 1, age */
+    vxs_design *design;
+} example;
+
+static example make(void)
+{
+    vxs_random random = { .seed = 3, .stream = 8 };
+    example e = { .x = malloc(sizeof(float) * N * P) };
+    e.g = malloc(sizeof(double) * N * N);
+    e.age = malloc(sizeof(double) * 2 * N);
+    e.z = malloc(sizeof(double) * 2 * N);
+    e.u = e.age + N;
+    for (size_t k = 0; k < (size_t)N * P; k++)
+        e.x[k] = (float)(20 * (double)(k / N % 3) + vxs_random_normal(&random, k));
+    for (size_t i = 0; i < N; i++) {
+        e.age[i] = 50 + 10 * vxs_random_normal(&random, (size_t)N * P + i);
+        e.u[i] = (double)(1 + i % 3) / 2;
+    }
+    for (size_t l = 0; l < N - HELD; l++) { /* in another order, every seventh left out */
+        e.train[l] = (l + l / 6 + 3) % N;
+        e.z[l] = 1;
+        e.z[N - HELD + l] = e.age[e.train[l]];
+    }
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(vxs_dense_new(e.x, N, P, 1, &e.design, &err), err);
+    return e;
+}
+
+static void release(example *e)
+{
+    vxs_design_free(e->design);
+    free(e->x);
+    free(e->g);
+    free(e->age);
+    free(e->z);
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+Test(gram, products_are_those_of_the_rows)
+{
+    example e = make();
+    vxs_error err = VXS_ERROR_INIT;
+    double *factor = malloc(sizeof(double) * P), *again = malloc(sizeof(double) * N * N),
+           *rows = malloc(sizeof(double) * N * P);
+    for (size_t j = 0; j < P; j++)
+        factor[j] = j % 5 == 0 ? 0 : 0.5 + (double)(j % 7);
+    for (int way = 0; way < 2; way++) {
+        WORKS(vxs_row_products(NULL, e.design, way ? factor : NULL, false, e.g, &err), err);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < P; j++)
+                rows[i * P + j] = (double)e.x[j * N + i] * (way ? factor[j] : 1);
+        for (size_t a = 0; a < N; a++)
+            for (size_t b = 0; b < N; b++) {
+                double want = dot(rows + a * P, rows + b * P, P);
+                cr_assert(fabs(e.g[a * N + b] - want) <= 1e-12 * P * 1e4, "%zu, %zu", a, b);
+                cr_assert(e.g[a * N + b] == e.g[b * N + a]);
+            }
+    }
+    for (int center = 0; center < 2; center++) {
+        vxs_design *threaded = NULL;
+        WORKS(vxs_dense_new(e.x, N, P, 2, &threaded, &err), err);
+        WORKS(vxs_row_products(NULL, e.design, factor, center, e.g, &err), err);
+        WORKS(vxs_row_products(NULL, threaded, factor, center, again, &err), err);
+        cr_assert(memcmp(e.g, again, sizeof(double) * N * N) == 0, "threads change products");
+        vxs_design_free(threaded);
+    }
+    e.x[7 * N + 5] = 3e38F;
+    e.x[8 * N + 5] = 3e38F;
+    for (size_t j = 0; j < P; j++)
+        factor[j] = 1e120;
+    REFUSES(vxs_row_products(NULL, e.design, factor, false, e.g, &err), err, VXS_BAD_DATA, "row ");
+    free(factor);
+    free(again);
+    free(rows);
+    release(&e);
+}
+
+/* Columns of a row after what training rows say of them: by the two normal equations of mean and
+ * age. */
+static void residual_columns(const example *e, size_t columns, const double *weights,
+                             double *residual)
+{
+    size_t m = N - HELD;
+    for (size_t j = 0; j < P; j++) {
+        const float *x = e->x + j * N;
+        double total = 0, mean = 0, middle = 0, cross = 0, square = 0;
+        for (size_t l = 0; l < m; l++) {
+            double w = weights ? weights[l] : 1;
+            total += w;
+            mean += w * (double)x[e->train[l]];
+            middle += w * e->age[e->train[l]];
+        }
+        mean /= total;
+        middle /= total;
+        for (size_t l = 0; l < m; l++) {
+            double w = weights ? weights[l] : 1, a = e->age[e->train[l]] - middle;
+            cross += w * a * ((double)x[e->train[l]] - mean);
+            square += w * a * a;
+        }
+        double slope = columns > 1 ? cross / square : 0;
+        for (size_t i = 0; i < N; i++)
+            residual[i * P + j] = (double)x[i] - (columns > 0 ? mean : 0) -
+                                  (columns > 1 ? slope * (e->age[i] - middle) : 0);
+    }
+}
+
+/* Of training and held-out rows. */
+static void check_residuals(example *e, size_t columns, const double *weights)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_residual_products r;
+    size_t m = N - HELD;
+    double *rows = malloc(sizeof(double) * N * P), *found = malloc(sizeof(double) * m), work[6];
+    residual_columns(e, columns, weights, rows);
+    WORKS(vxs_residual_products_init(e->g, N, e->train, m, e->z, columns, weights, &r, &err), err);
+    for (size_t i = 0; i < N; i++) {
+        const double z[2] = { 1, e->age[i] };
+        double own = vxs_residual_products_row(&r, i, z, work, found);
+        double want = dot(rows + i * P, rows + i * P, P);
+        cr_assert(fabs(own - want) <= 1e-10 * want, "row %zu: %.17g, %.17g", i, own, want);
+        for (size_t l = 0; l < m; l++) {
+            double product = dot(rows + i * P, rows + e->train[l] * P, P);
+            cr_assert(fabs(found[l] - product) <= 1e-10 * want, "rows %zu and %zu: %.17g, %.17g", i,
+                      e->train[l], found[l], product);
+        }
+    }
+    vxs_residual_products_release(&r);
+    free(rows);
+    free(found);
+}
+
+Test(gram, what_is_taken_out_is_estimated_on_training_rows)
+{
+    example e = make();
+    vxs_error err = VXS_ERROR_INIT;
+    double weights[N - HELD];
+    for (int way = 0; way < 3; way++) { /* all alike; weights; weights of some rows */
+        for (size_t l = 0; l < N - HELD; l++)
+            weights[l] = way == 2 && l % 4 ? 0 : e.u[e.train[l]];
+        for (size_t columns = 0; columns <= 2; columns++) {
+            WORKS(vxs_row_products(NULL, e.design, NULL, columns > 0, e.g, &err), err);
+            check_residuals(&e, columns, way ? weights : NULL);
+        }
+    }
+    release(&e);
+}
+
+/* They would, if means of all rows were subtracted first. */
+Test(gram, a_row_that_is_far_out_takes_no_digits_of_the_others)
+{
+    example e = make();
+    vxs_error err = VXS_ERROR_INIT;
+    size_t outside = 0;
+    for (size_t l = 0; l < N - HELD; l++) /* a row that is held out */
+        if (e.train[l] == outside) {
+            outside++;
+            l = SIZE_MAX; /* from the beginning */
+        }
+    for (size_t j = 0; j < P; j++)
+        e.x[j * N + outside] = 1e12F;
+    WORKS(vxs_row_products(NULL, e.design, NULL, true, e.g, &err), err);
+    vxs_residual_products r;
+    double *rows = malloc(sizeof(double) * N * P), found[N - HELD], work[6];
+    residual_columns(&e, 1, NULL, rows);
+    WORKS(vxs_residual_products_init(e.g, N, e.train, N - HELD, e.z, 1, NULL, &r, &err), err);
+    for (size_t k = 0; k < N - HELD; k++) {
+        const double one = 1;
+        double own = vxs_residual_products_row(&r, e.train[k], &one, work, found);
+        for (size_t l = 0; l < N - HELD; l++)
+            cr_assert(fabs(found[l] - dot(rows + e.train[k] * P, rows + e.train[l] * P, P)) <=
+                      1e-10 * own);
+    }
+    vxs_residual_products_release(&r);
+    free(rows);
+    release(&e);
+}
+
+/* So it is in the means and standard deviations of a view. */
+Test(gram, a_row_that_is_not_seen_takes_no_digits_of_a_view)
+{
+    example e = make();
+    vxs_error err = VXS_ERROR_INIT;
+    const size_t rows[] = { 2, 3, 4, 5, 6, 7 }, column = 1;
+    double blocks[2][6];
+    for (int way = 0; way < 2; way++) {
+        const vxs_view view = { .standardize = VXS_STANDARDIZE_UNIT, .rows = rows, .row_count = 6 };
+        vxs_design *seen = NULL;
+        e.x[N] = way ? 1e12F : 1;
+        WORKS(vxs_view_new(e.design, true, &view, &seen, &err), err);
+        WORKS(vxs_design_measure(seen, &err), err);
+        vxs_design_fetch(seen, &column, 1, blocks[way]);
+        vxs_design_free(seen);
+    }
+    cr_assert(memcmp(blocks[0], blocks[1], sizeof(blocks[0])) == 0);
+    release(&e);
+}
+
+Test(gram, kernels_are_their_formulas)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    const double a[] = { 1, -2, 0.5 }, b[] = { 0.3, 1, 2 }, c[] = { -1, 0, 0.7 };
+    const double *const rows[] = { a, b, c };
+    double k[9], products[9];
+    for (int i = 0; i < 9; i++)
+        products[i] = dot(rows[i / 3], rows[i % 3], 3);
+    const double mean = (products[0] + products[4] + products[8]) / 3;
+    double far[3];
+    for (int i = 0; i < 3; i++) {
+        int one = i == 2, two = i == 0 ? 1 : 2;
+        far[i] = products[4 * one] + products[4 * two] - 2 * products[3 * one + two];
+    }
+    double median = fmax(fmin(far[0], far[1]), fmin(fmax(far[0], far[1]), far[2]));
+    for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
+        vxs_kernel kernel = { kind, .gamma = 0.7, .constant = 0.4, .degree = 3, .factor = 2.5 };
+        memcpy(k, products, sizeof(k));
+        WORKS(vxs_kernel_scale(&kernel, k, 3, &err), err);
+        cr_assert(fabs(kernel.scale - (kind == VXS_KERNEL_RBF ? median : mean)) < 1e-14);
+        vxs_kernel_apply(&kernel, k, 3);
+        for (int i = 0; i < 9; i++) {
+            double own = products[i / 3 * 4], other = products[i % 3 * 4];
+            double x = products[i] / mean, d = own + other - 2 * products[i];
+            double want = 2.5 * (kind == VXS_KERNEL_LINEAR ? x
+                                 : kind == VXS_KERNEL_RBF  ? exp(-0.7 * d / median)
+                                                           : pow(0.7 * x + 0.4, 3));
+            cr_assert(fabs(k[i] - want) < 1e-13, "kernel %d: %.17g, %.17g", kind, k[i], want);
+            /* the derivative by the first feature of the first row */
+            double h = 1e-6, z = rows[i % 3][0], at = rows[i / 3][0];
+            double up = vxs_kernel_value(&kernel, products[i] + h * z, own + 2 * h * at + h * h,
+                                         other),
+                   down = vxs_kernel_value(&kernel, products[i] - h * z, own - 2 * h * at + h * h,
+                                           other);
+            double slope = vxs_kernel_slope(&kernel, products[i], own, other) *
+                           (kind == VXS_KERNEL_RBF ? z - at : z);
+            if (i / 3 != i % 3)
+                cr_assert(fabs((up - down) / (2 * h) - slope) < 1e-8, "kernel %d", kind);
+        }
+    }
+    /* copies have no distance: the median is of those that differ */
+    const double same[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    vxs_kernel kernel = { VXS_KERNEL_RBF, .gamma = 1, .factor = 1 };
+    WORKS(vxs_kernel_scale(&kernel, same, 3, &err), err);
+    cr_assert(kernel.scale == 1);
+}
