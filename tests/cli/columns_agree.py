@@ -94,6 +94,12 @@ with open("rows.tsv", "w") as f:
 makes("fit", "matrix", "fit", "edges", "--target", "score", "--method", "fused", "--penalty", "matrix:rows.tsv", "--lambda-ratio", "0.5")
 for words in (two, many, ["voxels", "--target", "wab_aq"]):
     makes("cv", f"cv{len(written)}{words[0]}{words[2]}", "cv", *words, "--nlambda", "3", "--inner-folds", "3", "--folds", "3")
+svm = ["--method", "svm", "--inner-folds", "0", "--C"]
+for folder, of, *words in (("one", "voxels", "wab_aq"), ("ones", "regions", "wab_type")):  # leave one out
+    subjects = len(open(of + "/participants.tsv").readlines()) - 1
+    makes("cv", folder, "cv", of, "--target", *words, "--folds", str(subjects), *svm, "1")
+run("cv", "voxels", "--target", "wab_aq", "--folds-from", "one/folds.tsv", *svm, "9", "-q", "-o", "other")
+makes("compare", "compared", "compare", "one", "other")
 makes("permute", "permuted", "permute", *two, "--nlambda", "2", "--permutations", "2")
 makes("permute", "permuted_score", "permute", "voxels", "--target", "wab_aq", "--nlambda", "2", "--permutations", "2")
 for words in (two, many):
@@ -101,7 +107,7 @@ for words in (two, many):
 note("predict", "standard output", run("predict", "fit0", "voxels", "-q").split("\n", 1)[0])
 run("fit", "voxels", "--target", "wab_aq", "-q", "-o", "score")
 note("predict", "standard output", run("predict", "score", "voxels", "-q").split("\n", 1)[0])
-for words in (["--nlambda", "2"], ["--method", "fused", "--lambda-ratio", "0.5", "--nlambda", "2"], ["--method", "fgm", "--iterations", "2"]):
+for words in (["--nlambda", "2"], ["--method", "fused", "--lambda-ratio", "0.5", "--nlambda", "2"], ["--method", "fgm", "--iterations", "2"], ["--method", "svm", "--C", "1"]):
     note("path", "standard output", run("path", *two, "-q", *words).split("\n", 1)[0])
 makes("regions", "clusters", "regions", "fit0/weights.nii.gz", "--min-size", "1", "--atlas", "schaefer100")
 for kind in ("lasso", "pairs", "spheres", "skfs-linear", "skfs-additive"):
