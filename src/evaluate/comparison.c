@@ -84,11 +84,15 @@ static vxs_evaluated evaluated(const vxs_cv *cv, vxs_predictor *each)
 
 /* The least of the mean of a loss over constants, by its own fit. */
 static vxs_status fit_constant(const vxs_task *t, const vxs_loss_kind *kind, const size_t *which,
-                               size_t n, const double *y, const double *u, double *constant,
-                               vxs_error *err)
+                               size_t n, const double *y, const double *u, double threshold,
+                               double *constant, vxs_error *err)
 {
-    double *ones = vxs_alloc(n, sizeof(*ones), err);
     vxs_loss loss = { .kind = kind, .n = n, .y = y, .u = u };
+    if (kind == &vxs_margin_loss || kind == &vxs_epsilon_loss) {
+        loss.threshold = threshold;
+        return vxs_fit_middle(&loss, constant, err);
+    }
+    double *ones = vxs_alloc(n, sizeof(*ones), err);
     vxs_status status = ones ? vxs_task_threshold(t, which, n, &loss.threshold, err) : VXS_FAILED;
     for (size_t k = 0; k < n && ones; k++)
         ones[k] = 1;
@@ -106,7 +110,8 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
     const vxs_task *t = cv->task;
     const vxs_loss_kind *kind = vxs_problem_loss(&t->settings, &cv->method, t->loss);
     size_t n = 0, *which = vxs_alloc(t->n, sizeof(*which), err);
-    double *y = vxs_alloc(2 * t->n, sizeof(*y), err), *u = y + t->n, sum = 0, whole = 0, mean;
+    double *y = vxs_alloc(2 * t->n, sizeof(*y), err), *u = y + t->n, sum = 0, whole = 0, square = 0,
+           mean;
     vxs_status status = which && y ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < t->n && !status; i++) {
         if (fold[i] == without)
@@ -122,18 +127,23 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
     if (!status && (kind == &vxs_logistic_loss || kind == &vxs_multinomial_loss)) {
         mean = fmin(fmax(mean, -1 + 1e-9), 1 - 1e-9);
         *constant = log((1 + mean) / (1 - mean));
-    } else if (!status && kind->has_threshold) {
-        status = fit_constant(t, kind, which, n, y, u, constant, err);
+    } else if (!status && (kind->has_threshold || kind == &vxs_margin_loss)) {
+        for (size_t k = 0; k < n; k++)
+            square += u[k] * (y[k] - mean) * (y[k] - mean) / whole;
+        status = fit_constant(t, kind, which, n, y, u, cv->method.svm.epsilon * sqrt(square),
+                              constant, err);
     }
     free(which);
     free(y);
     return status;
 }
 
-/* Classes that weigh the same have no constant that moves, and kernels' scores have none. */
+/* Classes that weigh the same have no constant that moves, and scores of kernels of voxels have
+ * none. */
 static bool has_constant(const vxs_task *t)
 {
-    return !vxs_task_encoder(t)->without_covariates &&
+    bool machine = vxs_task_method(t)->path == VXS_BY_COST;
+    return (machine || !vxs_task_encoder(t)->without_covariates) &&
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 

@@ -132,8 +132,11 @@ VXS_MUST_CHECK vxs_status vxs_task_threshold(const vxs_task *task, const size_t 
 /* Warns of a given threshold that is far below the spread of the target. */
 VXS_MUST_CHECK vxs_status vxs_task_warn_threshold(const vxs_context *context, vxs_task *task,
                                                   vxs_error *err);
-/* covariates_only.c: fits score = columns x b, a model without features; sets whether the gap
- * reached the tolerance, unless that is NULL. */
+/* covariates_only.c: the constant of least loss, of the losses of kernel machines; in the middle if
+ * there are many. */
+VXS_MUST_CHECK vxs_status vxs_fit_middle(const vxs_loss *loss, double *constant, vxs_error *err);
+/* Fits score = columns x b, a model without features; sets whether the gap reached the tolerance,
+ * unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count,
                                           double *b, bool *converged, vxs_error *err);
 /* What a program may pass: a task that was made; a model that was fitted or read; one that was

@@ -214,6 +214,13 @@ for kind, words in (("linear", []), ("rbf", ["--confounds", "age,sex", "--confou
         check(f"a fold of {words}", near(predicted[fold == f["fold"]], want[fold == f["fold"]], 1e-6), (predicted[fold == f["fold"]], want[fold == f["fold"]]))
 write("c/participants.tsv", people)
 
+# One subject left out, and features that have next to no weight: scores are the constants of folds, which say nothing.
+for target, more in (("score", []), ("dx", ["--class-weights", "none"]), ("score", ["--subject-weights", "cost"])):
+    run("cv", "c", "--target", target, "--method", "svm", "--C", "1e-9", "--folds", str(N), "--inner-folds", "0", "--bootstraps", "100", "-q", "-o", "v", "--force", *more)
+    t = table(open("v/predictions.tsv"))
+    aligned, scores = np.array(t["aligned_yes" if target == "dx" else "aligned"], float), np.array(t["score_yes" if target == "dx" else "predicted"], float)
+    check(f"constants of folds, {target} {more}", np.ptp(aligned) < 1e-5 < np.ptp(scores), (aligned, scores))
+
 # A subject's features have no part in the folds that it is left out of, however far out they are.
 words = ["--target", "score", "--folds-from", "fold"]
 marked = {**people, "fold": np.arange(N) % 3}
