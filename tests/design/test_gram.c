@@ -96,6 +96,36 @@ Test(gram, products_are_those_of_the_rows)
     release(&e);
 }
 
+/* They go tile by tile. */
+Test(gram, products_of_many_rows)
+{
+    enum { MANY = 1100, FEW = 20 };
+    vxs_random random = { .seed = 3, .stream = 9 };
+    vxs_error err = VXS_ERROR_INIT;
+    float *x = malloc(sizeof(float) * MANY * FEW);
+    double *g[2];
+    for (size_t k = 0; k < (size_t)MANY * FEW; k++)
+        x[k] = (float)vxs_random_below(&random, k, 100);
+    for (int threads = 1; threads <= 2; threads++) {
+        vxs_design *design = NULL;
+        g[threads - 1] = malloc(sizeof(double) * MANY * MANY);
+        WORKS(vxs_dense_new(x, MANY, FEW, threads, &design, &err), err);
+        WORKS(vxs_row_products(NULL, design, NULL, false, g[threads - 1], &err), err);
+        vxs_design_free(design);
+    }
+    cr_assert(same_bits(g[0], g[1], sizeof(double) * MANY * MANY));
+    for (size_t a = 0; a < MANY; a += 3)
+        for (size_t b = 0; b < MANY; b++) {
+            double want = 0;
+            for (size_t j = 0; j < FEW; j++)
+                want += (double)x[j * MANY + a] * (double)x[j * MANY + b];
+            cr_assert(g[0][a * MANY + b] == want, "rows %zu and %zu", a, b);
+        }
+    free(x);
+    free(g[0]);
+    free(g[1]);
+}
+
 /* Columns of a row after what training rows say of them: by the two normal equations of mean and
  * age. */
 static void residual_columns(const example *e, size_t columns, const double *weights,
