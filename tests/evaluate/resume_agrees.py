@@ -51,6 +51,9 @@ quick = ["--nlambda", "30", "--folds", "3", "--inner-folds", "3", "--bootstraps"
 stop_and_go_on("cv", "--target", "score", "--repeats", "30", *quick)
 stop_and_go_on("cv", "--target", "kind", "--repeats", "15", "--confounds", "age", "--prefilter", "variance:0.8", *quick)
 stop_and_go_on("stability", "--target", "kind", "--pairs", "150", "--nlambda", "60")
+machine = ["--target", "score", "--method", "svm", "--kernel", "rbf", "--C", "0.1,1,10", *quick[2:]]
+stop_and_go_on("permute", *machine, "--permutations", "600", "--stop-at", "0", enough=2000)
+stop_and_go_on("cv", *machine, "--repeats", "100", "--standardize", "unit")
 permute = ["--target", "score", *quick, "--permutations", "150", "--stop-at", "0"]
 stop_and_go_on("permute", *permute, enough=2000)
 

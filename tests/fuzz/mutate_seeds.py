@@ -109,6 +109,9 @@ MODELS = {
     "fgm-pairs": ("columns", "--target three --method fgm --feature-map poly2 --per-iteration 2 --iterations 2"),
     "fgm-waves": ("columns", "--target dx --method fgm --feature-map gauss --per-iteration 1 --iterations 1 --refit 2"),
     "mslr": ("voxels", "--target dx --method mslr --nselect 3 --confounds age"),
+    "svm": ("voxels", "--target dx --method svm --C 1"),
+    "svm-rbf": ("columns", "--target three --method svm --kernel rbf --confounds age --confounds-as regress"),
+    "svm-poly": ("columns", "--target score --method svm --kernel poly --degree 2 --standardize unit"),
     "mslr-steps": ("columns", "--target dx --method mslr --feature-map hik --per-iteration 2 --iterations 2"),
 }
 
@@ -116,6 +119,7 @@ RUNS = {
     "cv": ("columns", "cv", "--target score --confounds age " + SMALL),
     "cv-classes": ("voxels", "cv", "--target dx --repeats 2 " + SMALL),
     "cv-ridge": ("columns", "cv", "--target score --ridge 1 " + SMALL),
+    "cv-svm": ("columns", "cv", "--target dx --method svm --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100"),
     "cv-fgm": ("columns", "cv", "--target dx --method fgm --per-iteration 1 --iterations 2 --folds 2 --inner-folds 2 --bootstraps 100"),
     "permute": ("columns", "permute", "--target score --permutations 6 --stop-at 0 " + SMALL),
     "stability": ("voxels", "stability", "--target score --pairs 2 --nlambda 4"),

@@ -60,7 +60,11 @@ static void tear_down(void)
 TestSuite(fit_faults, .init = set_up, .fini = tear_down);
 
 enum { LASSO = VXS_METHOD_LASSO, FUSED = VXS_METHOD_FUSED, SKFS = VXS_METHOD_SKFS };
+enum { SVM = VXS_METHOD_SVM };
 static int solver; /* of skfs */
+static const vxs_svm_settings machine = {
+    .kernel = VXS_KERNEL_RBF, .gamma = 1, .constant = 1, .degree = 3, .epsilon = 0.1
+};
 
 static vxs_status fit_and_save(const char *target, int method_number, const vxs_cohort *cohort,
                                vxs_error *err)
@@ -76,11 +80,12 @@ static vxs_status fit_and_save(const char *target, int method_number, const vxs_
                                    .path.laplacians = "0.5",
                                    .kernels.solver = solver,
                                    .kernels.steps = 20,
-                                   .kernels.gamma = 1 };
+                                   .kernels.gamma = 1,
+                                   .svm = machine };
     vxs_task task;
     vxs_model model;
     settings.confounds = strcmp(target, "sex") == 0 ? "age" : "sex";
-    if (method_number == SKFS || method_number == VXS_METHOD_HSIC)
+    if (method_number == SKFS || method_number == VXS_METHOD_HSIC || method_number == SVM)
         settings.confounds = NULL; /* taken out, two at a time, they do without memory */
     vxs_status status = vxs_task_new(NULL, cohort, &settings, &task, err);
     if (status)
@@ -178,6 +183,22 @@ Test(fit_faults, kernels_of_pairs)
     cr_assert(fail_each_request(hsic) > 150);
 }
 
+static vxs_status machine_of_a_score(vxs_error *err)
+{
+    return whole("cohort", "score", SVM, err);
+}
+
+static vxs_status machine_of_a_class(vxs_error *err)
+{
+    return whole("cohort", "sex", SVM, err);
+}
+
+Test(fit_faults, kernel_machines)
+{
+    cr_assert(fail_each_request(machine_of_a_score) > 100);
+    cr_assert(fail_each_request(machine_of_a_class) > 100);
+}
+
 Test(fit_faults, a_score)
 {
     cr_assert(fail_each_request(score) > 100);
@@ -209,8 +230,10 @@ static vxs_status cross_validate(const char *target, int method, vxs_error *err)
         .prefilter = method == 0 ? "variance:0.7" : NULL,
     };
     vxs_method_settings how = {
-        .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6
+        .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6, .svm = machine
     };
+    if (method == SVM)
+        how.svm.costs = "0.1,1";
     vxs_cohort cohort;
     vxs_task task;
     vxs_cv cv;
@@ -243,6 +266,16 @@ static vxs_status cv_of_a_class(vxs_error *err)
 static vxs_status cv_of_kernels(vxs_error *err)
 {
     return cross_validate("sex", SKFS, err);
+}
+
+static vxs_status cv_of_machines(vxs_error *err)
+{
+    return cross_validate("sex", SVM, err);
+}
+
+Test(fit_faults, cross_validation_of_machines)
+{
+    cr_assert(fail_each_request(cv_of_machines) > 400);
 }
 
 Test(fit_faults, cross_validation)
