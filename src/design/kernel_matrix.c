@@ -142,10 +142,28 @@ double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+/* The value that would be at `place` if the list were sorted; reorders it. */
+static double select_value(double *list, size_t count, size_t place)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        double middle = list[low + (high - low) / 2];
+        size_t left = low, right = high;
+        for (;;) {
+            while (list[left] < middle)
+                left++;
+            while (list[right] > middle)
+                right--;
+            if (left >= right)
+                break;
+            double held = list[left];
+            list[left++] = list[right];
+            list[right--] = held;
+        }
+        low = place > right ? right + 1 : low;
+        high = place > right ? high : right;
+    }
+    return list[place];
 }
 
 /* Of squared distances between different subjects: the middle one, or the middle of those above
@@ -163,9 +181,8 @@ static vxs_status median_distance(const double *k, size_t m, double *median, vxs
             if (square > 1e-12 * (fabs(k[i * m + i]) + fabs(k[j * m + j])))
                 d[used++] = square;
         }
-    qsort(d, used, sizeof(*d), compare);
     if (used > 0)
-        *median = d[used / 2];
+        *median = select_value(d, used, used / 2);
     free(d);
     return VXS_OK;
 }
