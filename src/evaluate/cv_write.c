@@ -157,6 +157,17 @@ static void groups_json(vxs_json_writer *w, const vxs_cv *cv, const vxs_cv_fold 
     vxs_json_close_array(w);
 }
 
+/* Of kernel machines. */
+static void support_json(vxs_json_writer *w, const vxs_cv *cv, const vxs_cv_fold *f)
+{
+    if (cv->tuning.by != VXS_BY_COST)
+        return;
+    vxs_json_open_array(w, "support_vectors");
+    for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
+        vxs_json_whole(w, NULL, (int64_t)f->fits[o].certificate.support);
+    vxs_json_close_array(w);
+}
+
 static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     vxs_json_open_array(w, "each_fold");
@@ -182,6 +193,7 @@ static void folds_json(vxs_json_writer *w, const vxs_cv *cv)
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)
             vxs_json_real(w, NULL, f->fits[o].certificate.lambda);
         vxs_json_close_array(w);
+        support_json(w, cv, f);
         size_t unidentified = vxs_cv_unidentified(cv, k);
         if (unidentified > 0)
             vxs_json_whole(w, "unidentified", (int64_t)unidentified);

@@ -211,6 +211,7 @@ for kind, words in (("linear", []), ("rbf", ["--confounds", "age,sex", "--confou
         write("c/participants.tsv", {**people, "use": np.where(fold != f["fold"], "yes", "no")})
         run("fit", "c", "--only", "use=yes", *words, "--C", repr(f["C"]), "-q", "--force", "-o", "m")
         want = scores_of("m", False)
+        check(f"support vectors of a fold of {words}", f["support_vectors"] == [json.load(open("m/model.json"))["outputs"][0]["support_vectors"]])
         check(f"a fold of {words}", near(predicted[fold == f["fold"]], want[fold == f["fold"]], 1e-6), (predicted[fold == f["fold"]], want[fold == f["fold"]]))
 write("c/participants.tsv", people)
 
@@ -270,7 +271,9 @@ for kind, target in (("linear", "score"), ("rbf", "three")):
 # ---- What is refused -------------------------------------------------------------------------------------
 write("flat.tsv", {"participant_id": ids, "a": [3] * N, "b": [1.5] * N})
 run("cohort", "--feature-table", "flat.tsv", "--participants", "people.tsv", "-q", "-o", "flat")
-write("two.tsv", {"participant_id": ids[:2], "dx": ["yes", "no"], "score": [1, 2]})
+write("two.tsv", {"participant_id": ids[:2], "dx": ["yes", "no"]})
+write("two_x.tsv", {"participant_id": ids[:2], "a": [1, 2], "b": [5, 3]})
+run("cohort", "--feature-table", "two_x.tsv", "--participants", "two.tsv", "-q", "-o", "two")
 for words, code, part in ((["stability", "c", "--target", "dx"], 2, "no selection to be stable"),
                           (["fit", "c", "--target", "dx", "--C", "3,1"], 2, "that rise"),
                           (["fit", "c", "--target", "dx", "--C", "1,3"], 2, "'--C' has 2 values"),
@@ -278,6 +281,7 @@ for words, code, part in ((["stability", "c", "--target", "dx"], 2, "no selectio
                           (["fit", "c", "--target", "one"], 65, "'one'"),
                           (["fit", "c", "--target", "dx", "--confounds", "age"], 2, "with '--confounds-as regress'"),
                           (["fit", "c", "--target", "dx", "--lambda", "1"], 2, "no option '--lambda'"),
+                          (["fit", "two", "--target", "dx"], 65, "training needs two of each class"),
                           (["fit", "flat", "--target", "dx"], 65, "feature"),
                           (["fit", "flat", "--target", "dx", "--kernel", "rbf"], 65, "feature"),
                           (["fit", "c", "--target", "dx", "--no-intercept"], 2, "'--standardize none'")):
