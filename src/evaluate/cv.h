@@ -45,6 +45,8 @@ VXS_MUST_CHECK vxs_status vxs_fold_begin(vxs_fold_work *work, vxs_cv *cv, size_t
 bool vxs_fold_is_trainable(const vxs_fold_work *work);
 VXS_MUST_CHECK vxs_status vxs_fold_check(const vxs_fold_work *work, vxs_error *err);
 void vxs_fold_end(vxs_fold_work *work, size_t outputs);
+/* cv_folds.c */
+void vxs_cv_folds_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* cv_chunk.c: for its fingerprint. */
 vxs_run vxs_cv_as_run(const vxs_cv *cv);
 /* The part of a cross-validation that is a chunk. */

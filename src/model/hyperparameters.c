@@ -64,8 +64,8 @@ static vxs_status default_cost(const vxs_method_settings *settings, vxs_path_poi
                                                                   : 1 };
     if (!status && count > 1 && !settings->path.chosen)
         status = vxs_fail(err, VXS_MISUSE,
-                          "'--C' has %zu values; one is required unless cross-validation chooses "
-                          "(--choose-lambda)",
+                          "'--C' has %zu values; one is required unless folds choose "
+                          "(--choose-lambda, --inner-folds)",
                           count);
     return status;
 }
