@@ -36,6 +36,8 @@ warns 3 cv c "${few[@]}" --group site -o v # who has no value, persons, few grou
 kept v/cv.json
 run voxsift cv c "${few[@]}" --group site -o v -q --json --force
 same "--quiet leaves lines out, not results" "$("$PYTHON" -c "import json; print(len(json.load(open('$work/out'))['warnings']))")" 3
+run voxsift cv c "${few[@]}" --group site --folds-from v/folds.tsv --method graphnet -q -o v2
+warns 1 compare v v2 -o w # few groups
 warns 2 permute c "${few[@]}" --permutations 2 -o p
 kept p/permute.json
 warns 2 stability c "${few[@]}" --pairs 2 -o s
