@@ -220,6 +220,20 @@ static vxs_status check_symmetric(const double *matrix, size_t n, vxs_error *err
     return VXS_OK;
 }
 
+vxs_status vxs_gram_take(double *matrix, size_t n, int nthreads, vxs_design **design,
+                         vxs_error *err)
+{
+    gram *g = vxs_alloc(1, sizeof(*g), err);
+    if (!g) {
+        free(matrix);
+        return VXS_FAILED;
+    }
+    *g = (gram){ .design = { .kind = &gram_kind, .n = n, .p = n, .nthreads = nthreads },
+                 .matrix = matrix };
+    *design = &g->design;
+    return VXS_OK;
+}
+
 vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads, vxs_design **design,
                         vxs_error *err)
 {
@@ -230,18 +244,11 @@ vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads, vxs_design
         status = vxs_fail(err, VXS_MISUSE, "a kernel needs at least one sample");
     if (!status)
         status = check_symmetric(matrix, n, err);
-    gram *g = status ? NULL : vxs_alloc(1, sizeof(*g), err);
-    if (!g)
+    double *copy = status ? NULL : vxs_alloc(n, vxs_times(n, sizeof(*copy)), err);
+    if (!copy)
         return status ? status : VXS_FAILED;
-    *g = (gram){ .design = { .kind = &gram_kind, .n = n, .p = n, .nthreads = nthreads } };
-    g->matrix = vxs_alloc(n, vxs_times(n, sizeof(*g->matrix)), err);
-    if (!g->matrix) {
-        free(g);
-        return VXS_FAILED;
-    }
-    memcpy(g->matrix, matrix, n * n * sizeof(*matrix));
-    *design = &g->design;
-    return VXS_OK;
+    memcpy(copy, matrix, n * n * sizeof(*matrix));
+    return vxs_gram_take(copy, n, nthreads, design, err);
 }
 
 const double *vxs_gram_matrix(const vxs_design *design)

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TILE 64 /* subjects */
+
 /* ---- What is taken out ----------------------------------------------------------------------- */
 
 void vxs_residual_products_release(vxs_residual_products *r)
@@ -122,13 +124,13 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const double *z,
-                                 double *work, double *row)
+/* `h` of row x; work: 2 x columns. */
+static double fill_row(const vxs_residual_products *r, size_t x, const double *z, const double *h,
+                       double *work, double *row)
 {
     size_t q = r->columns, m = r->count;
-    double *h = work, *c = work + q, *other = c + q;
+    double *c = work, *other = c + q;
     const double *g = r->products + x * r->n;
-    take_sums(r, x, h);
     multiply_square(r, z, c);
     for (size_t k = 0; k < q; k++)
         c[k] -= h[k];
@@ -138,6 +140,22 @@ double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const
         row[l] = g[r->train[l]] - dot(z, r->sums + l * q, q) + dot(c, other, q);
     }
     return g[x] - dot(z, h, q) + dot(c, z, q);
+}
+
+double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const double *z,
+                                 double *work, double *row)
+{
+    take_sums(r, x, work);
+    return fill_row(r, x, z, work, work + r->columns, row);
+}
+
+double vxs_residual_products_trained(const vxs_residual_products *r, size_t l, double *work,
+                                     double *row)
+{
+    size_t q = r->columns;
+    for (size_t c = 0; c < q; c++)
+        work[c] = r->z[c * r->count + l];
+    return fill_row(r, r->train[l], work, r->sums + l * q, work + q, row);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -234,12 +252,22 @@ vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, size_t m
     return VXS_OK;
 }
 
+/* Columns of a tile and rows before them: what is read and written across stays in cache. */
+static void apply_tile(const vxs_kernel *kernel, double *k, size_t m, size_t first, size_t before)
+{
+    for (size_t j = first; j < first + TILE && j < m; j++)
+        for (size_t i = before; i < before + TILE && i < j; i++) {
+            double product = (k[j * m + i] + k[i * m + j]) / 2;
+            k[j * m + i] = k[i * m + j] =
+                vxs_kernel_value(kernel, product, k[i * m + i], k[j * m + j]);
+        }
+}
+
 void vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m)
 {
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < j; i++)
-            k[j * m + i] = k[i * m + j] =
-                vxs_kernel_value(kernel, k[j * m + i], k[i * m + i], k[j * m + j]);
+    for (size_t first = 0; first < m; first += TILE)
+        for (size_t before = 0; before <= first; before += TILE)
+            apply_tile(kernel, k, m, first, before);
     for (size_t i = 0; i < m; i++)
         k[i * m + i] = vxs_kernel_value(kernel, k[i * m + i], k[i * m + i], k[i * m + i]);
 }

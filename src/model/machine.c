@@ -99,19 +99,12 @@ static bool varies(const vxs_residual_products *r, const double *k)
 static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
 {
     const vxs_residual_products *r = &m->residual;
-    size_t n = t->n, q = r->columns;
+    size_t n = t->n;
     double *k = vxs_alloc(n, vxs_times(n, sizeof(*k)), err);
-    double *z = vxs_alloc(4 * (q + 1), sizeof(*z), err);
+    double *z = vxs_alloc(3 * (r->columns + 1), sizeof(*z), err);
     vxs_status status = k && z ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < n && !status; i++) {
-        for (size_t c = 0; c < q; c++)
-            z[c] = r->z[c * n + i];
-        double own = vxs_residual_products_row(r, r->train[i], z, z + q + 1, k + i * n);
-        k[i * n + i] = fmax(0, own); /* of a row that is the mean, rounding */
-    }
-    for (size_t j = 0; j < n && !status; j++)
-        for (size_t i = 0; i < j; i++)
-            k[j * n + i] = k[i * n + j] = (k[j * n + i] + k[i * n + j]) / 2;
+    for (size_t i = 0; i < n && !status; i++) /* a row that is the mean has rounding alone */
+        k[i * n + i] = fmax(0, vxs_residual_products_trained(r, i, z, k + i * n));
     if (!status && !varies(r, k)) {
         memset(k, 0, n * n * sizeof(*k));
         m->kernel.scale = 1;
@@ -120,11 +113,10 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
         if (!status)
             vxs_kernel_apply(&m->kernel, k, n);
     }
-    if (!status) {
-        status = vxs_gram_new(k, n, 1, &m->design, err);
-    }
-    free(k);
     free(z);
+    if (!status)
+        return vxs_gram_take(k, n, 1, &m->design, err);
+    free(k);
     return status;
 }
 
@@ -239,14 +231,6 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-/* Products of training subject l with all, and with itself. */
-static double products_of(const vxs_residual_products *r, size_t l, double *z, double *row)
-{
-    for (size_t c = 0; c < r->columns; c++)
-        z[c] = r->z[c * r->count + l];
-    return vxs_residual_products_row(r, r->train[l], z, z + r->columns + 1, row);
-}
-
 /* The weights of training subjects in the mean gradient, which is X'v: the mean over subjects x of
  * the derivatives of their kernels by x. */
 static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, const vxs_task *t,
@@ -260,10 +244,10 @@ static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, 
     vxs_status status = row && z ? VXS_OK : VXS_FAILED;
     for (size_t l = 0; l < n && !status; l++) {
         v[l] = 0;
-        own[l] = products_of(r, l, z, row);
+        own[l] = vxs_residual_products_trained(r, l, z, row);
     }
     for (size_t i = 0; i < n && !status; i++) {
-        (void)products_of(r, i, z, row);
+        (void)vxs_residual_products_trained(r, i, z, row);
         for (size_t l = 0; l < n; l++) {
             double slope = machine->weight[l] *
                            vxs_kernel_slope(&m->kernel, row[l], own[l], own[i]) *
@@ -396,7 +380,7 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
     vxs_status status = row && z ? VXS_OK : VXS_FAILED;
     bool distances = m->kernel.kind == VXS_KERNEL_RBF;
     for (size_t l = 0; l < m->n && !status && distances; l++)
-        own[l] = products_of(r, l, z, row);
+        own[l] = vxs_residual_products_trained(r, l, z, row);
     for (size_t i = 0; i < x->count && !status; i++) {
         for (size_t c = 0; c < q; c++)
             z[c] = m->regresses ? x->covariates[c * x->stride + i] : 1;

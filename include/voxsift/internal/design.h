@@ -37,6 +37,9 @@ uint64_t vxs_design_read(const vxs_design *design);
 VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
                                            const double *factor, bool center, double *products,
                                            vxs_error *err);
+/* As vxs_gram_new with a matrix that is known to be a kernel; takes it over, also after an error. */
+VXS_MUST_CHECK vxs_status vxs_gram_take(double *matrix, size_t n, int nthreads, vxs_design **design,
+                                        vxs_error *err);
 /* The matrix of a design made by vxs_gram_new, n x n; NULL: of another kind. */
 const double *vxs_gram_matrix(const vxs_design *design);
 
@@ -60,6 +63,10 @@ void vxs_residual_products_release(vxs_residual_products *residual);
 double vxs_residual_products_row(const vxs_residual_products *residual, size_t x, const double *z,
                                  double *work, double *row);
 
+/* The same of training row l; `work`: 3 x columns. */
+double vxs_residual_products_trained(const vxs_residual_products *residual, size_t l, double *work,
+                                     double *row);
+
 /* A kernel between two rows; the products of all training rows set its scale. */
 typedef struct {
     int kind;
@@ -74,7 +81,7 @@ VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *pro
 double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other);
 /* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */
 double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other);
-/* Products of m rows become their kernels. */
+/* Products of m rows, symmetric up to rounding, become their kernels. */
 void vxs_kernel_apply(const vxs_kernel *kernel, double *products, size_t m);
 
 /* Deflation: column j minus the sum over the entries of row j of `null` of value times column
