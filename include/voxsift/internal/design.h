@@ -37,7 +37,7 @@ uint64_t vxs_design_read(const vxs_design *design);
 VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
                                            const double *factor, bool center, double *products,
                                            vxs_error *err);
-/* As vxs_gram_new with a matrix that is known to be a kernel; takes it over, also after an error. */
+/* As vxs_gram_new with a matrix that is known to be a kernel; takes it over, even if it fails. */
 VXS_MUST_CHECK vxs_status vxs_gram_take(double *matrix, size_t n, int nthreads, vxs_design **design,
                                         vxs_error *err);
 /* The matrix of a design made by vxs_gram_new, n x n; NULL: of another kind. */
