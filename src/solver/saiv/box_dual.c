@@ -55,7 +55,7 @@ static double threshold_of(const vxs_box *x, size_t k)
     return x->sign[k] * x->q[k] - x->f[x->row[k]];
 }
 
-double vxs_box_intercept(const vxs_box *x, const size_t *set, size_t count, vxs_threshold *v)
+static double find_intercept(const vxs_box *x, const size_t *set, size_t count, vxs_threshold *v)
 {
     size_t used = 0;
     for (size_t k = 0; k < count && x->intercept; k++) {
@@ -68,7 +68,7 @@ double vxs_box_intercept(const vxs_box *x, const size_t *set, size_t count, vxs_
 
 vxs_box_state vxs_box_evaluate(const vxs_box *x, const size_t *set, size_t count, vxs_threshold *v)
 {
-    vxs_box_state s = { .b = vxs_box_intercept(x, set, count, v) };
+    vxs_box_state s = { .b = find_intercept(x, set, count, v) };
     double square = 0, linear = 0, loss = 0;
     for (size_t k = 0; k < count; k++) {
         size_t at = set ? set[k] : k;
@@ -85,8 +85,8 @@ vxs_box_state vxs_box_evaluate(const vxs_box *x, const size_t *set, size_t count
 
 void vxs_box_work_release(vxs_box_work *w)
 {
-    void *const all[] = { w->row, w->own, w->place, w->member, w->sign,  w->q,     w->c,
-                          w->t,   w->f,   w->k,     w->matrix, w->right, w->pivot, w->thresholds };
+    void *const all[] = { w->row, w->own, w->member, w->sign,  w->q,     w->c,         w->t,
+                          w->f,   w->k,   w->matrix, w->right, w->pivot, w->thresholds };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     *w = (vxs_box_work){ .capacity = 0 };
@@ -99,7 +99,6 @@ static vxs_status reserve_set(vxs_box_work *w, size_t count, vxs_error *err)
     vxs_box_work_release(w);
     w->row = vxs_alloc(count, sizeof(*w->row), err);
     w->own = vxs_alloc(count, sizeof(*w->own), err);
-    w->place = vxs_alloc(count, sizeof(*w->place), err);
     w->member = vxs_alloc(count, sizeof(*w->member), err);
     w->sign = vxs_alloc(count, sizeof(*w->sign), err);
     w->q = vxs_alloc(count, sizeof(*w->q), err);
@@ -110,8 +109,8 @@ static vxs_status reserve_set(vxs_box_work *w, size_t count, vxs_error *err)
     w->right = vxs_alloc(4 * count, sizeof(*w->right), err);
     w->thresholds = vxs_alloc(count, sizeof(*w->thresholds), err);
     w->capacity = count;
-    return w->row && w->own && w->place && w->member && w->sign && w->q && w->c && w->t && w->f &&
-                   w->pivot && w->right && w->thresholds
+    return w->row && w->own && w->member && w->sign && w->q && w->c && w->t && w->f && w->pivot &&
+                   w->right && w->thresholds
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -254,11 +253,11 @@ static const double *column(const part *p, size_t k)
 }
 
 /* The variable that may rise with the largest value; the one that may fall with which it gains
- * most. Returns the difference of the extremes, which is 0 at the optimum. */
-static double choose_pair(const part *p, size_t *up, size_t *down)
+ * most. False at the optimum. */
+static bool choose_pair(const part *p, size_t *up, size_t *down)
 {
     const vxs_box_work *w = p->work;
-    double most = -INFINITY, least = INFINITY, best = -1;
+    double most = -INFINITY, best = -1;
     *up = *down = SIZE_MAX;
     for (size_t k = 0; k < p->count; k++)
         if (may_rise(w, k) && value_of(p, k) > most) {
@@ -266,14 +265,13 @@ static double choose_pair(const part *p, size_t *up, size_t *down)
             *up = k;
         }
     if (*up == SIZE_MAX)
-        return 0;
+        return false;
     const double *own = column(p, *up), floor = CURVATURE * p->reach;
     double diagonal = own[w->row[*up]];
     for (size_t k = 0; k < p->count; k++) {
         double v = value_of(p, k), difference = most - v;
         if (!may_fall(w, k))
             continue;
-        least = fmin(least, v);
         double curvature = diagonal + p->k[w->row[k] * p->stride + w->row[k]] - 2 * own[w->row[k]];
         double gain = difference * difference / fmax(curvature, floor);
         if (difference > 0 && gain > best) {
@@ -281,7 +279,7 @@ static double choose_pair(const part *p, size_t *up, size_t *down)
             *down = k;
         }
     }
-    return *down == SIZE_MAX ? 0 : most - least;
+    return *down != SIZE_MAX;
 }
 
 static void add_column(part *p, size_t k, double step)
@@ -297,8 +295,7 @@ static bool step_pair(part *p)
 {
     vxs_box_work *w = p->work;
     size_t up, down;
-    double difference = choose_pair(p, &up, &down);
-    if (!(difference > 0) || down == SIZE_MAX)
+    if (!choose_pair(p, &up, &down))
         return false;
     double curvature =
         column(p, up)[w->row[up]] + column(p, down)[w->row[down]] - 2 * column(p, up)[w->row[down]];
@@ -368,7 +365,8 @@ static int factorize(part *p, size_t m)
     for (size_t a = 0; a < m; a++)
         largest = fmax(largest, w->matrix[a * m + a]);
     double tolerance = DEPENDENT * largest;
-    dpstrf_("L", &size, w->matrix, &size, w->pivot, &rank, &tolerance, w->work, &info);
+    dpstrf_("L", &size, w->matrix, &size, w->pivot, &rank, &tolerance, w->right + 2 * w->capacity,
+            &info);
     return info < 0 ? 0 : rank;
 }
 
@@ -433,7 +431,6 @@ static vxs_status step_exactly(part *p, vxs_error *err)
         vxs_status status = reserve_matrix(p->work, m, err);
         if (status)
             return status;
-        p->work->work = p->work->right + 2 * p->work->capacity;
         int rank = find_direction(p, m, p->work->right);
         if (rank == 0 || follow(p, p->work->right, rank) >= 1)
             return VXS_OK;
@@ -455,47 +452,44 @@ static bool is_due(const part *p, size_t pairs)
     return m <= CHEAP || (m <= MOST_FREE && m * m * m <= 30 * (double)p->count * (double)pairs);
 }
 
-static bool take_pairs(part *p, size_t count, size_t *steps)
+static bool take_pairs(part *p, size_t count)
 {
     bool gains = true;
-    for (size_t k = 0; k < count && gains; k++) {
+    for (size_t k = 0; k < count && gains; k++)
         gains = p->whole->intercept ? step_pair(p) : step_single(p);
-        *steps += gains;
-    }
     return gains;
 }
 
-static vxs_status solve(part *p, double gap, double *b, size_t *steps, vxs_error *err)
+static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
 {
     double least = INFINITY;
     bool gains = true;
     int patience = PATIENCE;
-    size_t each = p->count / 4 > 32 ? p->count / 4 : 32, before = 0;
+    size_t each = p->count / 4 > 32 ? p->count / 4 : 32, pairs = 0;
     for (;;) {
-        bool due = is_due(p, *steps - before) || !gains;
+        bool due = is_due(p, pairs) || !gains;
         vxs_status status = due ? step_exactly(p, err) : VXS_OK;
         vxs_box_state state = vxs_box_evaluate(&p->box, NULL, p->count, p->work->thresholds);
         double now = state.primal - state.dual;
         *b = state.b;
-        before = due ? *steps : before;
         if (!status)
             status = vxs_check_interrupted(p->whole->context, err);
         patience = now < least ? PATIENCE : patience - due;
         least = fmin(least, now);
         if (status || !(now > gap) || !gains || patience == 0)
             return status;
-        gains = take_pairs(p, each, steps);
+        gains = take_pairs(p, each);
+        pairs = due ? each : pairs + each;
     }
 }
 
 vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double gap,
-                         vxs_box_work *work, double *b, size_t *steps, vxs_error *err)
+                         vxs_box_work *work, double *b, vxs_error *err)
 {
     part p = { .whole = box, .work = work, .count = count };
     vxs_status status = gather(&p, set, err);
-    *steps = 0;
     if (!status)
-        status = solve(&p, gap, b, steps, err);
+        status = solve(&p, gap, b, err);
     if (!status)
         hand_back(&p, box, set);
     return status;

@@ -24,24 +24,22 @@ typedef struct {
     double primal, dual, b;
 } vxs_box_state;
 
-/* b that is best for f, the middle if there are several; `order`: count values of workspace. */
+/* Workspace of an evaluation, one a variable. */
 typedef struct {
     double value, weight;
     int sign;
 } vxs_threshold;
-double vxs_box_intercept(const vxs_box *box, const size_t *set, size_t count,
-                         vxs_threshold *thresholds);
-/* Over the variables of a set (NULL: all). */
+/* Over the variables of a set (NULL: all); b the middle if several are best. */
 vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t count,
                                vxs_threshold *thresholds);
 
 /* Workspace of vxs_box_solve, kept from one call to the next. */
 typedef struct {
-    size_t capacity, samples, inside_capacity;
-    size_t *row, *own, *place, *member; /* of the set */
+    size_t capacity, inside_capacity;
+    size_t *row, *own, *member; /* of the set */
     double *sign, *q, *c, *t;
     double *f, *k; /* of its samples */
-    double *matrix, *right, *work;
+    double *matrix, *right;
     int *pivot;
     vxs_threshold *thresholds;
 } vxs_box_work;
@@ -49,9 +47,8 @@ void vxs_box_work_release(vxs_box_work *work);
 
 /* Solves the problem of the variables of a set, the others as they are, until its gap is at most
  * `gap` or does not fall any more; t and f of all samples follow. Sets the intercept of the
- * problem. Returns the number of steps in `steps`. */
+ * problem. */
 VXS_MUST_CHECK vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double gap,
-                                        vxs_box_work *work, double *b, size_t *steps,
-                                        vxs_error *err);
+                                        vxs_box_work *work, double *b, vxs_error *err);
 
 #endif

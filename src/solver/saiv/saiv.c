@@ -293,13 +293,12 @@ static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *ro
                         vxs_error *err)
 {
     double b = 0, least = INFINITY;
-    size_t most = FIRST, steps;
+    size_t most = FIRST;
     int patience = PATIENCE;
     vxs_status status = VXS_OK;
     begin_set(s);
     for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
-        status =
-            vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, &steps, err);
+        status = vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, err);
         *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
         double gap = state->primal - state->dual;
         if (status || !(gap > target))
