@@ -26,6 +26,8 @@ void vxs_gauss_workspace_release(vxs_gauss_workspace *workspace);
 /* See vxs_gauss_sums; requires bandwidth > 0. */
 void vxs_gauss_sums_in(vxs_gauss_workspace *workspace, const double *x, const double *q, size_t n,
                        const double *at, size_t m, double bandwidth, double *g);
+/* The k-th smallest value, from 0; reorders the values. */
+double vxs_quickselect(double *x, size_t count, size_t k);
 /* `bandwidth`, or if 0 the median distance of the values, or if that is 0 the median of the nonzero
  * distances; 0 if there are none. `workspace` has VXS_BANDWIDTH_WORKSPACE n values. */
 enum { VXS_BANDWIDTH_WORKSPACE = 5 };

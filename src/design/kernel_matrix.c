@@ -8,7 +8,7 @@
  *
  * One matrix of products thus serves all folds. */
 #include "design/design.h"
-#include "linalg/cholesky.h"
+#include "design/gauss.h"
 #include "linalg/gram_schmidt.h"
 
 #include <math.h>
@@ -160,30 +160,6 @@ double vxs_residual_products_trained(const vxs_residual_products *r, size_t l, d
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* The value that would be at `place` if the list were sorted; reorders it. */
-static double select_value(double *list, size_t count, size_t place)
-{
-    size_t low = 0, high = count - 1;
-    while (low < high) {
-        double middle = list[low + (high - low) / 2];
-        size_t left = low, right = high;
-        for (;;) {
-            while (list[left] < middle)
-                left++;
-            while (list[right] > middle)
-                right--;
-            if (left >= right)
-                break;
-            double held = list[left];
-            list[left++] = list[right];
-            list[right--] = held;
-        }
-        low = place > right ? right + 1 : low;
-        high = place > right ? high : right;
-    }
-    return list[place];
-}
-
 /* Of squared distances between different subjects: the middle one, or the middle of those above
  * 0. */
 static vxs_status median_distance(const double *k, size_t m, double *median, vxs_error *err)
@@ -200,7 +176,7 @@ static vxs_status median_distance(const double *k, size_t m, double *median, vxs
                 d[used++] = square;
         }
     if (used > 0)
-        *median = select_value(d, used, used / 2);
+        *median = vxs_quickselect(d, used, used / 2);
     free(d);
     return VXS_OK;
 }

@@ -45,8 +45,7 @@ static size_t list_within(const double *x, size_t n, double above, double most, 
     return count;
 }
 
-/* The k-th smallest value, from 0 (quickselect). */
-static double quickselect(double *x, size_t count, size_t k)
+double vxs_quickselect(double *x, size_t count, size_t k)
 {
     ptrdiff_t first = 0, last = (ptrdiff_t)count - 1, target = (ptrdiff_t)k;
     while (first < last) {
@@ -89,7 +88,7 @@ static double select_distance(const double *x, size_t n, size_t k, double above,
         }
     }
     size_t count = list_within(x, n, above, most, workspace);
-    return quickselect(workspace, count, k - below - 1);
+    return vxs_quickselect(workspace, count, k - below - 1);
 }
 
 /* The lower median. */
