@@ -28,22 +28,21 @@ static vxs_status take_products(const vxs_task *t, const vxs_products *products,
                                 vxs_error *err)
 {
     vxs_residual_products residual;
-    size_t *place = vxs_alloc(r->m, sizeof(*place), err);
+    size_t *rows = vxs_alloc(r->m, sizeof(*rows), err);
     double *ones = vxs_alloc(r->m, sizeof(*ones), err), work[4], one = 1, mean = 0;
-    vxs_status status = place && ones ? VXS_OK : VXS_FAILED;
+    vxs_status status = rows && ones ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < r->m && !status; i++) {
-        place[i] = products->place[t->rows[train[i]]];
+        rows[i] = t->rows[train[i]];
         ones[i] = 1;
         r->u[i] = vxs_task_weight(t, train[i]);
     }
     if (!status)
-        status = vxs_residual_products_init(products->values, products->n, place, r->m, ones, 1,
+        status = vxs_residual_products_init(products->values, products->n, rows, r->m, ones, 1,
                                             r->u, &residual, err);
     for (size_t i = 0; i < r->m && !status; i++)
-        mean += vxs_residual_products_row(&residual, place[i], &one, work, r->k + i * r->m) /
-                (double)r->m;
+        mean += vxs_residual_products_trained(&residual, i, work, r->k + i * r->m) / (double)r->m;
     for (size_t i = 0; i < r->tested && !status; i++)
-        (void)vxs_residual_products_row(&residual, products->place[t->rows[test[i]]], &one, work,
+        (void)vxs_residual_products_row(&residual, t->rows[test[i]], &one, work,
                                         r->held_out + i * r->m);
     mean = mean > 0 ? mean : 1; /* no feature varies */
     for (size_t k = 0; k < r->m * r->m && !status; k++)
@@ -52,7 +51,7 @@ static vxs_status take_products(const vxs_task *t, const vxs_products *products,
         r->held_out[k] /= mean;
     if (!status)
         vxs_residual_products_release(&residual);
-    free(place);
+    free(rows);
     free(ones);
     return status;
 }

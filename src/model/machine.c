@@ -64,7 +64,7 @@ static vxs_status begin_residual(const vxs_task *t, machines *m, vxs_error *err)
     m->weights = vxs_alloc(t->n, sizeof(*m->weights), err);
     vxs_status status = train && m->ones && m->weights ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < t->n && !status; i++) {
-        train[i] = m->products->place[t->rows[i]];
+        train[i] = t->rows[i];
         m->ones[i] = 1;
         m->weights[i] = vxs_task_weight(t, i);
         if (regresses && t->regression_subject && !t->regression_subject[i])
@@ -84,7 +84,7 @@ static double passes_since(const vxs_task *t, uint64_t read)
     return (double)(vxs_design_read(t->design) - read) / (double)t->cohort->p;
 }
 
-/* False if nothing is left of the rows but rounding, so that no kernel has anything to tell. */
+/* False if nothing but rounding is left of the rows: all subjects have one kernel. */
 static bool varies(const vxs_residual_products *r, const double *k)
 {
     double before = 0, after = 0;
@@ -384,8 +384,7 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
     for (size_t i = 0; i < x->count && !status; i++) {
         for (size_t c = 0; c < q; c++)
             z[c] = m->regresses ? x->covariates[c * x->stride + i] : 1;
-        double other =
-            vxs_residual_products_row(r, m->products->place[x->rows[i]], z, z + q + 1, row);
+        double other = vxs_residual_products_row(r, x->rows[i], z, z + q + 1, row);
         scores[i] += score_kernels(m, row, own, other);
     }
     free(row);

@@ -13,8 +13,7 @@
 typedef struct vxs_products {
     pthread_mutex_t lock;
     size_t n;
-    size_t *place;     /* of a row of the cohort; SIZE_MAX: none */
-    double *values;    /* n x n; NULL until made */
+    double *values;    /* n x n, of all rows of the cohort; NULL until made */
     double *penalties; /* the task's factors of columns, or NULL */
     bool centered;     /* a value of each column is taken out of it */
 } vxs_products;

@@ -31,7 +31,6 @@ void vxs_products_free(vxs_products *p)
     if (!p)
         return;
     pthread_mutex_destroy(&p->lock);
-    free(p->place);
     free(p->values);
     free(p->penalties);
     free(p);
@@ -70,11 +69,7 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     double *factor = factors_of(t, err);
     vxs_status status = factor ? VXS_OK : VXS_FAILED;
     p->n = c->n;
-    if (!status && !p->place)
-        p->place = vxs_alloc(c->n, sizeof(*p->place), err);
-    double *values = p->place ? vxs_alloc(c->n, vxs_times(c->n, sizeof(*values)), err) : NULL;
-    for (size_t i = 0; i < c->n && p->place; i++)
-        p->place[i] = i;
+    double *values = status ? NULL : vxs_alloc(c->n, vxs_times(c->n, sizeof(*values)), err);
     if (!status && !values)
         status = VXS_FAILED;
     if (!status)
