@@ -102,11 +102,16 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
                 vxs_block_name(m, 2));
 }
 
+static bool goes_by_cost(const vxs_model *m)
+{
+    return vxs_methods[m->task.method].path == VXS_BY_COST;
+}
+
 /* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV", or "C = 1" */
-static void print_lambda(FILE *out, const vxs_certificate *c, int64_t folds)
+static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c, int64_t folds)
 {
     char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT];
-    if (c->support > 0)
+    if (goes_by_cost(m))
         fprintf(out, "  C = %s", vxs_score_text(1 / c->lambda, false, lambda));
     else
         fprintf(out, "  lambda = %s (%s lambda_max)", vxs_score_text(c->lambda, false, lambda),
@@ -123,7 +128,7 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
     const char *have = vxs_have(c->nonzero);
-    if (c->support > 0)
+    if (goes_by_cost(m))
         fprintf(out,
                 "  %zu support vectors (subjects with nonzero weight); no feature is selected\n",
                 c->support);
@@ -155,7 +160,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
     if (vxs_iterated_selection(&o->fit)) {
         print_selected(out, m, o);
     } else {
-        print_lambda(out, c, folds);
+        print_lambda(out, m, c, folds);
         print_weights(out, m, o);
     }
     fprintf(out,
@@ -171,7 +176,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
 static void print_direction(FILE *out, const vxs_model *m, const vxs_task *t)
 {
     const vxs_selected *s = m->outputs[0].fit.selected;
-    bool unsigned_values = m->outputs[0].encoded && m->outputs[0].fit.certificate.support == 0;
+    bool unsigned_values = m->outputs[0].encoded && !goes_by_cost(m);
     if (t->class_count > 2 || (s && s->map.kind != VXS_FEATURE_MAP_NONE) || unsigned_values)
         return; /* one map per class, or unsigned values */
     fprintf(out, "  positive weights: %s %s\n", t->class_count == 2 ? "more" : "higher",

@@ -75,7 +75,7 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         return;
     }
     char lambda[VXS_REAL_TEXT];
-    if (c->support > 0) {
+    if (vxs_methods[m->task.method].path == VXS_BY_COST) {
         fprintf(out, "  %s: %zu support vectors, at C %s; relative gap %.2g%s\n",
                 m->outputs[k].name, c->support, vxs_score_text(1 / c->lambda, false, lambda),
                 c->gap, c->converged ? "" : ", ABOVE the tolerance");

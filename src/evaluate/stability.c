@@ -191,16 +191,12 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
 
 static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
 {
-    if (vxs_task_method(t)->path == VXS_BY_COST)
-        return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' gives all features a weight; there is no selection to be "
-                        "stable",
-                        vxs_task_method(t)->name);
+    bool fused = vxs_task_method(t)->graph == VXS_GRAPH_NEEDED;
     if (vxs_is_dense(&t->settings, m))
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' gives nearly all features a weight; there is no selection to "
-                        "be stable without '--sparsity'",
-                        vxs_task_method(t)->name);
+                        "be stable%s",
+                        vxs_task_method(t)->name, fused ? " without '--sparsity'" : "");
     return vxs_check_ratio(t, m, "half", true, err);
 }
 

@@ -287,7 +287,7 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
 /* Iterations and numbers are integers up to 2^53. */
 static vxs_status check_number(const vxs_solver *solver, vxs_path_point point, vxs_error *err)
 {
-    bool by_cost = solver->kind == &vxs_svm_kind;
+    bool by_cost = solver->method && solver->method->path == VXS_BY_COST;
     if (by_cost != (point.by == VXS_BY_COST))
         return vxs_fail(err, VXS_MISUSE, by_cost ? "the method goes by C" : "the method has no C");
     if (by_cost)
