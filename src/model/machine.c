@@ -392,35 +392,6 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
     return status;
 }
 
-/* From the features that the model keeps. */
-static vxs_status score_by_features(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
-                                    vxs_error *err)
-{
-    size_t n = m->n, q = m->covariate_count;
-    double *wide = vxs_alloc(x->cohort->n + x->count, sizeof(*wide), err);
-    double *products = vxs_alloc(x->count, vxs_times(n, sizeof(*products)), err);
-    double *own = vxs_alloc(n + x->count, sizeof(*own), err), *other = own ? own + n : NULL;
-    vxs_status status = wide && products && own ? VXS_OK : VXS_FAILED;
-    for (size_t j = 0; j < m->p && !status; j++) {
-        const float *kept = m->values + j * n;
-        double *values = wide + x->cohort->n, *scale = m->scales + j * (1 + q);
-        vxs_standardized_values(x, j, *scale, scale + 1, q, wide, values);
-        for (size_t i = 0; i < x->count; i++) {
-            other[i] += values[i] * values[i];
-            for (size_t l = 0; l < n; l++)
-                products[i * n + l] += values[i] * (double)kept[l];
-        }
-        for (size_t l = 0; l < n; l++)
-            own[l] += (double)kept[l] * (double)kept[l];
-    }
-    for (size_t i = 0; i < x->count && !status; i++)
-        scores[i] += score_kernels(m, products + i * n, own, other[i]);
-    free(wide);
-    free(products);
-    free(own);
-    return status;
-}
-
 static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
                         vxs_error *err)
 {
@@ -428,7 +399,7 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
     if (m->residual)
         return score_by_products(m, x, scores, err);
     return m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_linear_encoder.score(o, x, scores, err)
-                                               : score_by_features(m, x, scores, err);
+                                               : vxs_machine_score_features(m, x, scores, err);
 }
 
 /* ---- For the checker ------------------------------------------------------------------------- */

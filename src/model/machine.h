@@ -41,6 +41,12 @@ typedef struct {
 VXS_MUST_CHECK vxs_machine *vxs_machine_new(size_t n, vxs_error *err);
 void vxs_machine_free(void *machine);
 
+/* machine_scores.c: adds to the scores of rows what the features that the model keeps make of them;
+ * takes memory for each pair of a row and a support vector. */
+VXS_MUST_CHECK vxs_status vxs_machine_score_features(const vxs_machine *machine,
+                                                     const vxs_scored_rows *rows, double *scores,
+                                                     vxs_error *err);
+
 /* machine_files.c */
 extern const vxs_model_file vxs_machine_files[];
 VXS_MUST_CHECK vxs_status vxs_machine_read(vxs_model *model, const char *folder, vxs_error *err);
