@@ -95,8 +95,9 @@ size_t vxs_count_selected(const bool *selected, size_t p);
 /* prefilter.c: "ttest:0.05" keeps features that go with output y, "variance:0.5" the half that
  * varies most; the design is made again without the others. */
 VXS_MUST_CHECK vxs_status vxs_prefilter_check(const char *text, vxs_error *err);
-VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part,
-                                        const char *text, size_t output, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, const vxs_task *whole,
+                                        vxs_task *part, const char *text, size_t output,
+                                        vxs_error *err);
 /* student.c: the p-value of a correlation of n pairs, two-sided; that of Student's t, and the
  * positive t that has this p. */
 double vxs_correlation_p(double r, size_t n);

@@ -228,7 +228,7 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
     const char *prefilter = r->common->prefilter;
     const double *laplacians = r->job->laplacians;
     vxs_status status =
-        prefilter ? vxs_prefilter(&r->context, &r->part, prefilter, number, err) : VXS_OK;
+        prefilter ? vxs_prefilter(&r->context, r->whole, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
     size_t limit = r->job->value_limit > 0 ? r->job->value_limit : r->job->value_count;

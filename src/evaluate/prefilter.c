@@ -130,23 +130,23 @@ static vxs_status look(vxs_task *t, bool ttest, double share, double *value, dou
     return status;
 }
 
-/* A column that is divided by infinity is 0. */
-static vxs_status put_out_of_reach(vxs_task *t, const double *value, double least, vxs_error *err)
+/* A column that is divided by infinity is 0. Features that the class before has lost return: each
+ * class has a test of its own. */
+static vxs_status put_out_of_reach(const vxs_task *whole, vxs_task *t, const double *value,
+                                   double least, vxs_error *err)
 {
     size_t p = t->cohort->p;
-    if (!t->penalties) {
+    if (!t->penalties)
         t->penalties = vxs_alloc(p, sizeof(*t->penalties), err);
-        for (size_t j = 0; j < p && t->penalties; j++)
-            t->penalties[j] = 1;
+    for (size_t j = 0; j < p && t->penalties; j++) {
+        double own = whole->penalties ? whole->penalties[j] : 1;
+        t->penalties[j] = value[j] >= least ? own : INFINITY;
     }
-    for (size_t j = 0; j < p && t->penalties; j++)
-        if (!(value[j] >= least))
-            t->penalties[j] = INFINITY;
     return t->penalties ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char *text,
-                         size_t output, vxs_error *err)
+vxs_status vxs_prefilter(const vxs_context *context, const vxs_task *whole, vxs_task *part,
+                         const char *text, size_t output, vxs_error *err)
 {
     bool ttest = false;
     double share = 0, least = 0, *value = vxs_alloc(part->cohort->p, sizeof(*value), err);
@@ -164,7 +164,7 @@ vxs_status vxs_prefilter(const vxs_context *context, vxs_task *part, const char 
         vxs_design_free(centered.design);
     }
     if (!status)
-        status = put_out_of_reach(part, value, least, err);
+        status = put_out_of_reach(whole, part, value, least, err);
     free(value);
     if (status)
         return status;

@@ -69,6 +69,8 @@ chunks("cv", "c", "--target", "score", *quick, "--method", "fused", "--graph", "
 chunks("cv", "c", "--target", "dx", *quick, "--method", "skfs", "--graph", "chain", "--laplacian", "0.1,1")
 chunks("cv", "v", "--target", "kind", *quick, "--method", "skfs", "--laplacian", "1", "--tol", "1e-4")
 chunks("cv", "c", "--target", "score", "--folds", "4", "--inner-folds", "0", "--lambda-ratio", "0.123456789012345678", n=2)
+about = chunks("cv", "c", "--target", "dx", "--method", "svm", "--C", "1", "--folds", "3", "--inner-folds", "0", "--bootstraps", "100", n=2)
+check("what warns of the whole run", "are not calibrated" in " ".join(about["warnings"]), about["warnings"])
 chunks("cv", "v", "--target", "score", *quick, "--confounds", "age")
 regions("whole", "weights_mean.nii.gz")
 chunks("cv", "v", "--target", "kind", *quick)

@@ -423,6 +423,16 @@ for rule in ("ttest:0.05", "variance:0.5"):
     else:
         check(rule, all(any(q[0][j] > q[1] * 0.99 for q in passed) for j in chosen), chosen)
         check("many do not pass", len(chosen) < 30 and sum(f["nonzero"][0] for f in said["each_fold"]) > 3)
+# Each class against the rest has a test of its own: what one class loses the next may keep
+kinds = np.arange(N) % 3
+own = 0.3 * rng.normal(size=(N, 9)) + np.eye(3)[kinds] @ np.eye(3, 9)
+write("kinds.tsv", {"participant_id": ids, **{f"f{j}": own[:, j] for j in range(9)}})
+write("kinds-p.tsv", {"participant_id": ids, "kind": np.array(list("abc"))[kinds]})
+run("cohort", "--feature-table", "kinds.tsv", "--participants", "kinds-p.tsv", "-q", "-o", "kinds")
+run("cv", "kinds", "--target", "kind", "--prefilter", "ttest:1e-4", "--inner-folds", "0", "--lambda-ratio", "0.1", "--folds", "3", "-q", "-o", "kinds-cv")
+t = table(open("kinds-cv/weights.tsv"))
+for k, name in enumerate("abc"):
+    check(f"class {name} has its feature", dict(zip(t["feature"], map(float, t["selected_" + name]))).get(f"f{k}") == 1, t)
 # ---- A model whose lambda is chosen on all subjects is that of a fold that keeps nobody back -------------
 out, err = run("fit", "c", "--target", "score", "--choose-lambda", "4", "--nlambda", "7", "-o", "chosen", "--json")
 said = json.loads(out)

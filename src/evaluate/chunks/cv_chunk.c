@@ -113,7 +113,11 @@ vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts, vxs_
                         vxs_error *err)
 {
     vxs_cv *cv = &m->result.cv;
-    vxs_status status = vxs_cv_begin(&m->task, &m->settings.cv, &m->method, cv, err);
+    vxs_status status = vxs_warn_uncalibrated(context, &m->task, &m->settings.cv, err);
+    if (!status)
+        status = vxs_cv_begin(&m->task, &m->settings.cv, &m->method, cv, err);
+    if (!status)
+        vxs_unseen_warn(context, &cv->unseen, vxs_task_id_of, &m->task);
     if (!status)
         status = vxs_parts_unpack(parts, cv->fold_count, serialize_fold, cv, err);
     if (!status)
