@@ -20,13 +20,14 @@ typedef struct {
     char *reason;    /* reason for leaving the subject out; NULL: it is included */
     bool unselected; /* left out by --only or --exclude */
     char hash[VXS_HASH_TEXT];
-    vxs_grid grid;           /* grid of the image */
-    bool other_grid;         /* the image needs resampling to the cohort's grid */
-    size_t nonfinite;        /* number of NaN or infinite values */
-    size_t nonfinite_inside; /* number of them inside the mask */
-    double level;            /* mean of the finite nonzero values */
-    double shift, factor;    /* value = (stored - shift) * factor */
-    vxs_packed packed;       /* image kept from survey to writing, if memory allows */
+    vxs_grid grid;              /* grid of the image */
+    bool other_grid;            /* the image needs resampling to the cohort's grid */
+    size_t nonfinite;           /* number of NaN or infinite values */
+    size_t nonfinite_inside;    /* number of them inside the mask */
+    size_t nonfinite_reference; /* and inside the reference region */
+    double level;               /* mean of the finite nonzero values */
+    double shift, factor;       /* value = (stored - shift) * factor */
+    vxs_packed packed;          /* image kept from survey to writing, if memory allows */
 } vxs_subject;
 
 typedef struct {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define LEAST_SHARE 1e-6F /* of a voxel: what rounding of positions does not reach */
+
 static size_t count_nonfinite(const float *values, size_t count)
 {
     size_t finite = 0;
@@ -21,8 +23,41 @@ static void clear_nonfinite(float *values, size_t count)
             values[v] = 0;
 }
 
-/* Replaces NaN by 0, since resampling would spread it over neighbors. The result is an image of
- * floats. */
+/* How much of each voxel of the cohort's grid gaps of the source contribute. */
+static vxs_status gaps_of(const vxs_build *build, const vxs_volume *source, vxs_volume *share,
+                          vxs_error *err)
+{
+    vxs_volume gaps = { .values = NULL };
+    vxs_status status = vxs_volume_new(&source->grid, &gaps, err);
+    for (size_t v = 0; v < vxs_grid_voxels(&source->grid) && !status; v++)
+        gaps.values[v] = isfinite(source->values[v]) ? 0 : 1;
+    if (!status)
+        status = vxs_volume_resample(&gaps, &build->grid, VXS_LINEAR, share, err);
+    vxs_volume_release(&gaps);
+    return status;
+}
+
+/* Gaps are 0 while values are resampled, since NaN would spread over neighbors. */
+static vxs_status resample_volume(const vxs_build *build, vxs_subject *subject, vxs_volume *source,
+                                  vxs_volume *result, vxs_error *err)
+{
+    size_t count = vxs_grid_voxels(&source->grid);
+    vxs_volume share = { .values = NULL };
+    vxs_status status = VXS_OK;
+    subject->nonfinite = count_nonfinite(source->values, count);
+    if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_DROP)
+        status = gaps_of(build, source, &share, err);
+    clear_nonfinite(source->values, count);
+    if (!status)
+        status = vxs_volume_resample(source, &build->grid, VXS_LINEAR, result, err);
+    for (size_t v = 0; v < vxs_grid_voxels(&build->grid) && share.values && !status; v++)
+        if (share.values[v] > LEAST_SHARE)
+            result->values[v] = NAN;
+    vxs_volume_release(&share);
+    return status;
+}
+
+/* The result is an image of floats. */
 static vxs_status resample(const vxs_build *build, vxs_subject *subject, vxs_image *image,
                            size_t number, vxs_packed *packed, vxs_error *err)
 {
@@ -30,12 +65,12 @@ static vxs_status resample(const vxs_build *build, vxs_subject *subject, vxs_ima
     vxs_status status = vxs_volume_from_image(image, number, &volume, err);
     if (status)
         return status;
-    subject->nonfinite = count_nonfinite(volume.values, vxs_grid_voxels(&volume.grid));
-    clear_nonfinite(volume.values, vxs_grid_voxels(&volume.grid));
-    status = vxs_volume_resample(&volume, &build->grid, VXS_LINEAR, &result, err);
+    status = resample_volume(build, subject, &volume, &result, err);
     vxs_volume_release(&volume);
-    if (status)
+    if (status) {
+        vxs_volume_release(&result);
         return status;
+    }
     vxs_image floats = { .grid = build->grid,
                          .volumes = 1,
                          .datatype = 16,
@@ -112,8 +147,12 @@ vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_v
     size_t voxels = vxs_grid_voxels(&build->grid);
     float *values = volume->values;
     if (subject->nonfinite > 0) {
-        for (size_t v = 0; v < voxels; v++)
-            subject->nonfinite_inside += build->mask[v] && !isfinite(values[v]);
+        for (size_t v = 0; v < voxels; v++) {
+            if (!isfinite(values[v])) {
+                subject->nonfinite_inside += build->mask[v];
+                subject->nonfinite_reference += build->reference && build->reference[v];
+            }
+        }
         clear_nonfinite(values, voxels);
     }
     vxs_status status = find_scale(build, subject, values, err);

@@ -87,12 +87,16 @@ static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
 
 static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
 {
-    if (s->nonfinite > 0 && !s->other_grid && build->settings->nan != VXS_NAN_DROP)
-        vxs_log(
-            build->context, VXS_LOG_WARNING,
-            "'%s' has %zu NaN or infinite value%s inside the mask, %zu outside; they count as 0",
+    char reference[64] = "";
+    if (s->nonfinite == 0 || s->other_grid || build->settings->nan == VXS_NAN_DROP)
+        return;
+    if (s->nonfinite_reference > 0)
+        snprintf(reference, sizeof(reference), " (%zu in the reference region)",
+                 s->nonfinite_reference);
+    vxs_log(build->context, VXS_LOG_WARNING,
+            "'%s' has %zu NaN or infinite value%s inside the mask, %zu outside%s; they count as 0",
             s->path, s->nonfinite_inside, vxs_plural(s->nonfinite_inside),
-            s->nonfinite - s->nonfinite_inside);
+            s->nonfinite - s->nonfinite_inside, reference);
 }
 
 /* ---- All subjects at once -------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ static vxs_status list_labels(const vxs_atlas *atlas, const char *list, bool *li
     return VXS_OK;
 }
 
-/* Marks the nonzero voxels of a mask, or the voxels with a listed label of the atlas. */
+/* Marks the nonzero voxels of a mask, or the voxels with a listed label of the atlas; those that
+ * --nan drop drops are dropped here, too. */
 static vxs_status mark_reference(vxs_build *build, const vxs_volume *volume, size_t voxels,
                                  const vxs_atlas *atlas, vxs_error *err)
 {
@@ -53,7 +54,8 @@ static vxs_status mark_reference(vxs_build *build, const vxs_volume *volume, siz
     build->reference = status ? NULL : vxs_alloc(voxels, 1, err);
     for (size_t v = 0; build->reference && v < voxels; v++) {
         double value = (double)volume->values[v];
-        bool there = isfinite(value) && value != 0;
+        bool dropped = build->settings->nan == VXS_NAN_DROP && build->missing[v];
+        bool there = isfinite(value) && value != 0 && !dropped;
         size_t label = there && labels ? vxs_atlas_find(atlas, (int32_t)value) : atlas->count;
         build->reference[v] = labels ? label < atlas->count && listed[label] : there;
         count += build->reference[v];

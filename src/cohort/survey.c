@@ -315,12 +315,16 @@ vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path, cons
                                   vxs_volume *volume, vxs_error *err)
 {
     vxs_image image;
-    vxs_volume stored;
+    vxs_volume stored = { .values = NULL };
     char here[VXS_ORIENTATION_TEXT], there[VXS_ORIENTATION_TEXT];
     vxs_status status = vxs_image_read(path, &image, err);
     if (status)
         return status;
-    status = vxs_volume_from_image(&image, 0, &stored, err);
+    if (image.volumes != 1)
+        status = vxs_fail(err, VXS_BAD_DATA, "cannot use '%s' as %s: it has %zu volumes", path,
+                          what, image.volumes);
+    if (!status)
+        status = vxs_volume_from_image(&image, 0, &stored, err);
     vxs_image_release(&image);
     if (!status)
         status = vxs_grid_check_orientation_known(&stored.grid, &build->grid, path, what, err);

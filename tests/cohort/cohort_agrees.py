@@ -238,6 +238,29 @@ check("NaN as 0", (load("l")[1][:, 4] == flat(np.nan_to_num(holes, nan=0, posinf
 run("nan", "--mask", "half.nii.gz", "--nan", "drop", "-o", "m")
 check("NaN dropped", load("m")[0]["features"] == half.sum() - 2)
 run("nan", "--mask", "half.nii.gz", "--nan", "error", "-o", "n", code=65)
+# on another grid the voxels that a gap contributes to are dropped as well, and in the reference of SUVR
+for i in ids[:9]:
+    save(holes if i == "sub-05" else data[i], f"coarse/{i}.nii.gz")
+run("coarse", "--voxel-size", "6", "--nan", "drop", "-o", "m6")
+run("coarse", "--voxel-size", "6", "-o", "z6")
+kept, zero = (nib.load(f"{k}/mask.nii.gz").get_fdata() > 0 for k in ("m6", "z6"))
+at = nib.affines.apply_affine(np.linalg.inv(nib.load("z6/mask.nii.gz").affine), nib.affines.apply_affine(AFFINE, [[5, 5, 5], [6, 5, 5]]))
+lost = np.argwhere(zero & ~kept)
+check("NaN dropped on another grid", 0 < len(lost) <= 16 and not (kept & ~zero).any()
+      and all((abs(lost - a).max(1) <= 1).any() for a in at) and all((abs(at - v).max(1) < 1).any() for v in lost), (at, lost))
+region = inside.copy()
+region[:7] = 0
+region[5:7, 5, 5] = 1
+save(region, "region.nii.gz")
+rest = region & ~np.isin(np.arange(SHAPE[0]), [5, 6])[:, None, None]
+for way, where in (("drop", rest), ("zero", region)):
+    out, err = run("nan", "--mask", "half.nii.gz", "--nan", way, "--scale", "suvr", "--reference", "region.nii.gz", "-o", "s-" + way)
+    filled = np.nan_to_num(holes, nan=0, posinf=0)
+    masked = half & (np.isfinite(holes) | (way == "zero"))
+    check(f"SUVR, {way}", np.allclose(load("s-" + way)[1][:, 4], flat(filled, masked) / filled[where > 0].mean(), rtol=1e-5))
+check("NaN counted in the reference", "(2 in the reference region)" in err, err)
+save(np.stack([half, half], 3), "two.nii.gz")
+check("one mask", "it has 2 volumes" in run("nan", "--mask", "two.nii.gz", "-o", "n", code=65)[1])
 
 # volumes of one image, with and without a header in the rows
 stack = np.stack([data[i] for i in ids[:6]], 3)
