@@ -12,7 +12,6 @@ void dgesvd_(const char *jobu, const char *jobvt, const int *m, const int *n, do
              double *work, const int *lwork, int *info);
 void dorglq_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
              double *work, const int *lwork, int *info);
-void dpbtrf_(const char *uplo, const int *n, const int *kd, double *ab, const int *ldab, int *info);
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
              double *b, const int *ldb, int *info);

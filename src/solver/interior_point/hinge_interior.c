@@ -4,16 +4,16 @@
  * Dual      0 <= alpha <= u, s = rho - Z'alpha + 2 S La >= 0
  * Optimal   a s = 0, r alpha = 0, xi (u - alpha) = 0
  * Step      Newton: (B + Z'DZ) da = right, B = 2 S L + diag(s / a), D diagonal. Fewer voxels than
- *           samples: a k x k system; else the band Cholesky factor of B and a Schur complement of
- *           the samples near the margin, which precondition conjugate gradients. Mehrotra's
+ *           samples: a k x k system; else the sparse Cholesky factor of B and a Schur complement
+ *           of the samples near the margin, which precondition conjugate gradients. Mehrotra's
  *           predictor-corrector
  * Stops     the gap of the scaled dual iterate is at most the target; PATIENCE iterations
- * Cost      an iteration: min(n, k)^2 max(n, k), and k width^2 for the band
+ * Cost      an iteration: min(n, k)^2 max(n, k), and the factor of B, in a fill-reducing order
  * Threads   those of BLAS
  * Source    Mehrotra 1992; the dual iterate is spec/skfs.md's */
 #include "solver/interior_point/hinge_interior.h"
 #include "linalg/cholesky.h"
-#include "linalg/lapack.h"
+#include "linalg/supernodal.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -29,7 +29,6 @@
 #define INTERIOR       0.05  /* distance of the initial point from the boundary, values about 1 */
 #define SHORTEN        0.995 /* of the step to the boundary */
 #define PATIENCE       8     /* iterations without a smaller gap */
-#define BLOCK          64    /* rows of the band's factor applied at once */
 #define RIDGE          1e-14
 #define TINY           1e-300
 #define MIN_STEP       1e-10 /* shorter steps end the iterations */
@@ -44,7 +43,7 @@ typedef struct {
     double *to_a;                                      /* k: change of a s to make */
     double *to_r, *to_xi;                              /* n */
     double *d, *g;                                     /* n */
-    double *right, *along, *diagonal;                  /* k */
+    double *right, *along, *diagonal, *permuted;       /* k */
     double *residual, *solved, *conjugate;             /* k: of conjugate gradients */
     double *small;                                     /* n: right-hand side of the n x n system */
     double *memory;                                    /* all of these */
@@ -53,11 +52,11 @@ typedef struct {
     double *system; /* k x k, or `rows` x `rows` */
     size_t *row;    /* samples of the Schur complement */
     size_t rows;
-    double *band; /* (width + 1) x k: band Cholesky factor of B */
-    size_t width, block;
-    double *corner; /* block x block */
-    double ridge;   /* ridge on the diagonal of B */
-    bool dense;     /* k x k */
+    vxs_supernodal factor; /* of B */
+    double *beside;        /* edges: B's entries */
+    double *work;          /* of the factor */
+    double ridge;          /* ridge on the diagonal of B */
+    bool dense;            /* k x k */
 } iterate;
 
 /* ---- The Laplacian --------------------------------------------------------------------------- */
@@ -95,46 +94,52 @@ static void release(iterate *t)
     free(t->memory);
     free(t->scaled);
     free(t->system);
-    free(t->band);
-    free(t->corner);
+    free(t->beside);
+    free(t->work);
     free(t->row);
+    vxs_supernodal_release(&t->factor);
 }
 
-static size_t band_width(const vxs_hinge_interior *p)
+/* B has the pattern of the graph, whatever the iterate. */
+static vxs_status order_b(iterate *t, vxs_error *err)
 {
-    size_t width = 0;
-    for (size_t e = 0; e < p->edges && p->laplacian > 0; e++)
-        width = p->to[e] - p->from[e] > width ? p->to[e] - p->from[e] : width;
-    return width;
+    const vxs_hinge_interior *p = t->p;
+    size_t edges = p->laplacian > 0 ? p->edges : 0;
+    vxs_status status = vxs_supernodal_new(t->k, edges, p->from, p->to, &t->factor, err);
+    if (status)
+        return status;
+    t->beside = vxs_alloc(edges, sizeof(*t->beside), err);
+    t->work = vxs_alloc(t->factor.longest, t->n * sizeof(*t->work), err);
+    for (size_t e = 0; e < edges && t->beside; e++)
+        t->beside[e] = -2 * p->laplacian * p->weight[e];
+    return t->beside && t->work ? VXS_OK : VXS_FAILED;
 }
 
 static vxs_status allocate(iterate *t, vxs_error *err)
 {
     size_t n = t->n, k = t->k;
     t->dense = k <= n;
-    t->width = t->dense ? 0 : band_width(t->p);
-    t->block = t->width < BLOCK ? t->width : BLOCK;
     size_t m = t->dense ? k : n;
-    double **const of_k[] = { &t->a,      &t->s,        &t->da,    &t->ds,       &t->dual_residual,
-                              &t->to_a,   &t->right,    &t->along, &t->diagonal, &t->residual,
-                              &t->solved, &t->conjugate };
+    double **const of_k[] = {
+        &t->a,      &t->s,         &t->da,      &t->ds,       &t->dual_residual,
+        &t->to_a,   &t->right,     &t->along,   &t->diagonal, &t->residual,
+        &t->solved, &t->conjugate, &t->permuted
+    };
     double **const of_n[] = { &t->r,      &t->xi,   &t->alpha, &t->beta, &t->dr, &t->dxi,
                               &t->dalpha, &t->to_r, &t->to_xi, &t->d,    &t->g,  &t->small };
     size_t ks = sizeof(of_k) / sizeof(of_k[0]), ns = sizeof(of_n) / sizeof(of_n[0]);
     t->memory = vxs_alloc(ks * k + ns * n, sizeof(double), err);
     t->scaled = vxs_alloc(n, k * sizeof(double), err);
     t->system = vxs_alloc(m, m * sizeof(double), err);
-    t->band = vxs_alloc(t->width + 1, k * sizeof(double), err);
-    t->corner = vxs_alloc(t->block, t->block * sizeof(*t->corner), err);
     t->row = vxs_alloc(n, sizeof(*t->row), err);
-    if (!t->memory || !t->scaled || !t->system || !t->band || !t->corner || !t->row)
+    if (!t->memory || !t->scaled || !t->system || !t->row)
         return VXS_FAILED;
     double *next = t->memory;
     for (size_t j = 0; j < ks; j++, next += k)
         *of_k[j] = next;
     for (size_t j = 0; j < ns; j++, next += n)
         *of_n[j] = next;
-    return VXS_OK;
+    return t->dense ? VXS_OK : order_b(t, err);
 }
 
 /* ---- Initial point and gap ------------------------------------------------------------------- */
@@ -199,18 +204,11 @@ static void certify(iterate *t)
 
 /* ---- The Newton system ----------------------------------------------------------------------- */
 
-/* Adds B's lower triangle; columns are `stride` apart. */
-static void add_b(const iterate *t, double *to, size_t stride, bool band)
+static double diagonal_of_b(const iterate *t, size_t i)
 {
     const vxs_hinge_interior *p = t->p;
-    for (size_t i = 0; i < t->k; i++) {
-        size_t at = i * stride + (band ? 0 : i);
-        to[at] +=
-            t->s[i] / t->a[i] + 2 * p->laplacian * (p->laplacian > 0 ? p->degree[i] : 0) + t->ridge;
-    }
-    for (size_t e = 0; e < p->edges && p->laplacian > 0; e++)
-        to[p->from[e] * stride + p->to[e] - (band ? p->from[e] : 0)] -=
-            2 * p->laplacian * p->weight[e];
+    double laplacian = p->laplacian > 0 ? 2 * p->laplacian * p->degree[i] : 0;
+    return t->s[i] / t->a[i] + laplacian + t->ridge;
 }
 
 /* With linearly dependent columns B alone makes the system regular: the ridge is relative to the
@@ -236,48 +234,11 @@ static bool factor_dense(iterate *t)
             t->scaled[i * t->n + m] = sqrt(t->d[m]) * t->p->z[i * t->n + m];
     cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, k, (int)t->n, 1, t->scaled, (int)t->n, 0,
                 t->system, k);
-    add_b(t, t->system, t->k, false);
-    return vxs_cholesky(t->system, t->k);
-}
-
-/* Subtracts what the columns before `first` contribute to `count` columns of `scaled`. As a matrix
- * with `width` rows the band's entry (i, j) stands at i + j width. The last columns before the
- * block reach all of its rows; the others only some, and are copied with zeros below these. */
-static void subtract_previous(iterate *t, size_t first, size_t count)
-{
-    size_t n = t->rows, width = t->width, stride = width + 1;
-    size_t from = first > width ? first - width : 0;
-    size_t full = first + count - 1 > width ? first + count - 1 - width : 0;
-    double *to = t->scaled + first * n;
-    for (size_t j = from; j < full; j++)
-        for (size_t i = 0; i < count; i++)
-            t->corner[(j - from) * count + i] =
-                first + i - j <= width ? t->band[j * stride + first + i - j] : 0;
-    if (full > from)
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)count, (int)(full - from),
-                    -1, t->scaled + from * n, (int)n, t->corner, (int)count, 1, to, (int)n);
-    if (first > full)
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)count,
-                    (int)(first - full), -1, t->scaled + full * n, (int)n,
-                    t->band + full * width + first, (int)width, 1, to, (int)n);
-}
-
-/* scaled = B^(-1/2) Z', row-major, in blocks of rows. */
-static void apply_band(iterate *t)
-{
-    size_t n = t->rows, stride = t->width + 1;
     for (size_t i = 0; i < t->k; i++)
-        for (size_t m = 0; m < n; m++)
-            t->scaled[i * n + m] = t->p->z[i * t->n + t->row[m]];
-    for (size_t i = 0; i < t->k && t->width == 0; i++)
-        cblas_dscal((int)n, 1 / t->band[i], t->scaled + i * n, 1);
-    for (size_t first = 0; first < t->k && t->width > 0; first += t->block) {
-        size_t count = t->k - first < t->block ? t->k - first : t->block;
-        subtract_previous(t, first, count);
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n,
-                    (int)count, 1, t->band + first * stride, (int)t->width, t->scaled + first * n,
-                    (int)n);
-    }
+        t->system[i * (t->k + 1)] += diagonal_of_b(t, i);
+    for (size_t e = 0; e < t->p->edges && t->p->laplacian > 0; e++)
+        t->system[t->p->from[e] * t->k + t->p->to[e]] -= 2 * t->p->laplacian * t->p->weight[e];
+    return vxs_cholesky(t->system, t->k);
 }
 
 /* Samples far from the margin have a small D: conjugate gradients take care of them. */
@@ -292,37 +253,44 @@ static void choose_rows(iterate *t)
             t->row[t->rows++] = m;
 }
 
-static bool factor_by_band(iterate *t)
+/* scaled = L^-1 P Z', L the factor of B. */
+static bool factor_by_samples(iterate *t)
 {
     choose_rows(t);
-    int info = 0, k = (int)t->k, n = (int)t->rows, width = (int)t->width, stride = width + 1;
-    memset(t->band, 0, t->k * (size_t)stride * sizeof(*t->band));
-    add_b(t, t->band, (size_t)stride, true);
-    dpbtrf_("L", &k, &width, t->band, &stride, &info);
-    if (info != 0)
+    size_t n = t->rows;
+    for (size_t i = 0; i < t->k; i++)
+        t->along[i] = diagonal_of_b(t, i);
+    if (!vxs_supernodal_factor(&t->factor, t->along, t->beside))
         return false;
-    apply_band(t);
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, t->scaled, n, 0, t->system, n);
-    for (size_t m = 0; m < t->rows; m++)
-        t->system[m * t->rows + m] += 1 / t->d[t->row[m]];
-    return vxs_cholesky(t->system, t->rows);
+    for (size_t i = 0; i < t->k; i++)
+        for (size_t m = 0; m < n; m++)
+            t->scaled[i * n + m] = t->p->z[t->factor.permutation[i] * t->n + t->row[m]];
+    vxs_supernodal_solve_many(&t->factor, t->scaled, n, t->work);
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)t->k, 1, t->scaled, (int)n, 0,
+                t->system, (int)n);
+    for (size_t m = 0; m < n; m++)
+        t->system[m * n + m] += 1 / t->d[t->row[m]];
+    return vxs_cholesky(t->system, n);
 }
 
 /* x = (B + Z'DZ)^-1 x over the chosen samples, up to rounding. */
-static void apply_inverse(const iterate *t, double *x)
+static void apply_inverse(iterate *t, double *x)
 {
-    int k = (int)t->k, n = (int)t->rows, width = (int)t->width;
+    int k = (int)t->k, n = (int)t->rows;
     if (t->dense) {
         vxs_cholesky_solve(t->system, t->k, x, 1);
         return;
     }
-    cblas_dtbsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, k, width, t->band, width + 1,
-                x, 1);
-    cblas_dgemv(CblasColMajor, CblasNoTrans, n, k, 1, t->scaled, n, x, 1, 0, t->small, 1);
+    double *y = t->permuted;
+    for (size_t i = 0; i < t->k; i++)
+        y[i] = x[t->factor.permutation[i]];
+    vxs_supernodal_solve_lower(&t->factor, y, t->work);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, n, k, 1, t->scaled, n, y, 1, 0, t->small, 1);
     vxs_cholesky_solve(t->system, t->rows, t->small, 1);
-    cblas_dgemv(CblasColMajor, CblasTrans, n, k, -1, t->scaled, n, t->small, 1, 1, x, 1);
-    cblas_dtbsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, k, width, t->band, width + 1,
-                x, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, n, k, -1, t->scaled, n, t->small, 1, 1, y, 1);
+    vxs_supernodal_solve_upper(&t->factor, y, t->work);
+    for (size_t i = 0; i < t->k; i++)
+        x[t->factor.permutation[i]] = y[i];
 }
 
 /* to = (B + Z'DZ) x over all samples */
@@ -481,7 +449,7 @@ static bool step(iterate *t)
     find_dual_residual(t);
     find_ridge(t);
     memset(t->system, 0, (t->dense ? t->k * t->k : t->n * t->n) * sizeof(*t->system));
-    if (!(t->dense ? factor_dense(t) : factor_by_band(t)))
+    if (!(t->dense ? factor_dense(t) : factor_by_samples(t)))
         return false;
     memset(t->da, 0, t->k * sizeof(*t->da));
     now = complementarity(t, 0, 0);

@@ -287,16 +287,27 @@ static vxs_status refine(vxs_skfs *s, double rho, double *target, vxs_certificat
     return status;
 }
 
-/* Working-set iterations until the gap is below the tolerance. The first set comes from the
- * sequential strong rule, made wider: few voxels more take less time than another iteration. */
+/* The first set comes from the sequential strong rule, made wider: few voxels more take less time
+ * than another iteration. If it holds all of them it is likely to be the last one, and worth the
+ * final target at once. */
+static vxs_status choose_first_set(vxs_skfs *s, double rho, double *target, vxs_error *err)
+{
+    size_t added = 0, max;
+    double bound = rho - (1 + WIDER) * (s->last_rho - rho), final = TARGET_SHARE * s->settings.tol;
+    vxs_skfs_remove(s, bound);
+    max = s->count + MIN_ADDED;
+    vxs_status status = add_violators(s, fmax(bound, 0), max, &added, err);
+    *target = bound > 0 && added < max ? final : fmax(final, FIRST_TARGET);
+    return status;
+}
+
+/* Working-set iterations until the gap is below the tolerance. */
 static vxs_status run_iterations(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *err)
 {
-    double tol = s->settings.tol, target = fmax(TARGET_SHARE * tol, FIRST_TARGET);
+    double tol = s->settings.tol, target;
     size_t added = 0;
     progress p = { .best = INFINITY };
-    double bound = rho - (1 + WIDER) * (s->last_rho - rho);
-    vxs_skfs_remove(s, bound);
-    vxs_status status = add_violators(s, fmax(bound, 0), s->count + MIN_ADDED, &added, err);
+    vxs_status status = choose_first_set(s, rho, &target, err);
     for (int iteration = 0; iteration < MAX_ITERATIONS && !status; iteration++) {
         status = solve_working_set(s, rho, target, c, err);
         if (status || is_finished(s, c, &p))

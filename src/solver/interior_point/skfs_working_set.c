@@ -32,7 +32,7 @@ static int by_index(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* Keeps the set ascending, for a narrow band of the Laplacian. */
+/* Keeps the set ascending: columns of Z lie as in the design. */
 vxs_status vxs_skfs_add(vxs_skfs *s, size_t count, vxs_error *err)
 {
     vxs_status status = reserve(s, s->count + count, err);
