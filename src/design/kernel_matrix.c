@@ -160,32 +160,93 @@ double vxs_residual_products_trained(const vxs_residual_products *r, size_t l, d
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Of squared distances between different subjects: the middle one, or the middle of those above
- * 0. */
-static vxs_status median_distance(const double *k, size_t m, double *median, vxs_error *err)
+typedef struct {
+    double square, weight;
+} pair;
+
+/* The first of the ascending squares at which more than half of the weight is reached. */
+static double middle_of_weighted(pair *list, size_t count)
 {
-    size_t pairs = m * (m - 1) / 2, used = 0;
-    double *d = vxs_alloc(pairs + 1, sizeof(*d), err);
-    *median = 1;
-    if (!d)
-        return VXS_FAILED;
+    double half = 0, below = 0;
+    size_t first = 0, last = count;
+    for (size_t i = 0; i < count; i++)
+        half += list[i].weight / 2;
+    while (last - first > 1) {
+        double pivot = list[first + (last - first) / 2].square, less = 0, equal = 0;
+        size_t low = first, high = last;
+        for (size_t i = first; i < high;) {
+            pair here = list[i];
+            if (here.square < pivot) {
+                less += here.weight;
+                list[i++] = list[low];
+                list[low++] = here;
+            } else if (here.square > pivot) {
+                list[i] = list[--high];
+                list[high] = here;
+            } else {
+                equal += here.weight;
+                i++;
+            }
+        }
+        if (below + less > half) {
+            last = low;
+        } else if (below + less + equal > half || high == last) {
+            return pivot;
+        } else {
+            below += less + equal;
+            first = high;
+        }
+    }
+    return list[first].square;
+}
+
+/* Squared distances between different subjects, of those that are not 0 but for rounding; without
+ * weights all weigh 1. */
+static size_t list_pairs(const double *k, const double *weights, size_t m, pair *list,
+                         double *squares)
+{
+    size_t used = 0;
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < j; i++) {
             double square = k[i * m + i] + k[j * m + j] - 2 * k[j * m + i];
-            if (square > 1e-12 * (fabs(k[i * m + i]) + fabs(k[j * m + j])))
-                d[used++] = square;
+            double weight = weights ? weights[i] * weights[j] : 1;
+            if (!(square > 1e-12 * (fabs(k[i * m + i]) + fabs(k[j * m + j])) && weight > 0))
+                continue;
+            if (list)
+                list[used++] = (pair){ square, weight };
+            else
+                squares[used++] = square;
         }
+    return used;
+}
+
+/* Of squared distances between different subjects: the middle one, or the middle of those above
+ * 0. A pair counts as often as rows of its two subjects make pairs, if a weight is how often a row
+ * is there; those of copies are at distance 0. */
+static vxs_status median_distance(const double *k, const double *weights, size_t m, double *median,
+                                  vxs_error *err)
+{
+    size_t pairs = m * (m - 1) / 2;
+    pair *list = weights ? vxs_alloc(pairs + 1, sizeof(*list), err) : NULL;
+    double *squares = weights ? NULL : vxs_alloc(pairs + 1, sizeof(*squares), err);
+    *median = 1;
+    if (!list && !squares)
+        return VXS_FAILED;
+    size_t used = list_pairs(k, weights, m, list, squares);
     if (used > 0)
-        *median = vxs_quickselect(d, used, used / 2);
-    free(d);
+        *median = list ? middle_of_weighted(list, used) : vxs_quickselect(squares, used, used / 2);
+    free(list);
+    free(squares);
     return VXS_OK;
 }
 
-static double mean_of_diagonal(const double *k, size_t m)
+static double mean_of_diagonal(const double *k, const double *weights, size_t m)
 {
-    double sum = 0;
+    double sum = 0, whole = 0;
     for (size_t i = 0; i < m; i++)
-        sum += k[i * m + i] / (double)m;
+        whole += weights ? weights[i] : 1;
+    for (size_t i = 0; i < m && whole > 0; i++)
+        sum += (weights ? weights[i] : 1) * k[i * m + i] / whole;
     return sum;
 }
 
@@ -219,11 +280,12 @@ double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, do
            power(inner * product + kernel->constant, kernel->degree - 1);
 }
 
-vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, size_t m, vxs_error *err)
+vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, const double *weights,
+                            size_t m, vxs_error *err)
 {
     if (kernel->kind == VXS_KERNEL_RBF)
-        return median_distance(products, m, &kernel->scale, err);
-    kernel->scale = mean_of_diagonal(products, m);
+        return median_distance(products, weights, m, &kernel->scale, err);
+    kernel->scale = mean_of_diagonal(products, weights, m);
     kernel->scale = kernel->scale > 0 ? kernel->scale : 1;
     return VXS_OK;
 }

@@ -109,7 +109,7 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
         memset(k, 0, n * n * sizeof(*k));
         m->kernel.scale = 1;
     } else if (!status) {
-        status = vxs_kernel_scale(&m->kernel, k, n, err);
+        status = vxs_kernel_scale(&m->kernel, k, t->weights, n, err);
         if (!status)
             vxs_kernel_apply(&m->kernel, k, n);
     }

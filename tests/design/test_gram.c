@@ -268,7 +268,7 @@ Test(gram, kernels_are_their_formulas)
     for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
         vxs_kernel kernel = { kind, .gamma = 0.7, .constant = 0.4, .degree = 3, .factor = 2.5 };
         memcpy(k, products, sizeof(k));
-        WORKS(vxs_kernel_scale(&kernel, k, 3, &err), err);
+        WORKS(vxs_kernel_scale(&kernel, k, NULL, 3, &err), err);
         cr_assert(fabs(kernel.scale - (kind == VXS_KERNEL_RBF ? median : mean)) < 1e-14);
         vxs_kernel_apply(&kernel, k, 3);
         for (int i = 0; i < 9; i++) {
@@ -293,6 +293,37 @@ Test(gram, kernels_are_their_formulas)
     /* copies have no distance: the median is of those that differ */
     const double same[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     vxs_kernel kernel = { VXS_KERNEL_RBF, .gamma = 1, .factor = 1 };
-    WORKS(vxs_kernel_scale(&kernel, same, 3, &err), err);
+    WORKS(vxs_kernel_scale(&kernel, same, NULL, 3, &err), err);
     cr_assert(kernel.scale == 1);
+}
+
+/* Weights of rows are as rows that are repeated, or left out. */
+Test(gram, scale_of_weighted_rows)
+{
+    enum { ROWS = 9, FEATURES = 4, MOST = 3 * ROWS };
+    vxs_error err = VXS_ERROR_INIT;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        double x[ROWS][FEATURES], weights[ROWS], k[ROWS * ROWS], again[MOST * MOST];
+        size_t row[MOST], m = 0;
+        vxs_random random = { .seed = seed, .stream = 3 };
+        for (size_t i = 0; i < ROWS; i++) {
+            size_t often = vxs_random_below(&random, i, 4);
+            weights[i] = (double)often;
+            for (size_t j = 0; j < FEATURES; j++)
+                x[i][j] = (double)vxs_random_below(&random, ROWS + i * FEATURES + j, 4);
+            while (often-- > 0)
+                row[m++] = i;
+        }
+        for (size_t i = 0; i < ROWS * ROWS; i++)
+            k[i] = dot(x[i / ROWS], x[i % ROWS], FEATURES);
+        for (size_t i = 0; i < m * m; i++)
+            again[i] = dot(x[row[i / m]], x[row[i % m]], FEATURES);
+        for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
+            vxs_kernel by_weight = { kind, .factor = 1 }, by_row = { kind, .factor = 1 };
+            WORKS(vxs_kernel_scale(&by_weight, k, weights, ROWS, &err), err);
+            WORKS(vxs_kernel_scale(&by_row, again, NULL, m, &err), err);
+            cr_assert(fabs(by_weight.scale - by_row.scale) < 1e-13 * by_row.scale,
+                      "%d, %d: %.17g, %.17g", (int)seed, kind, by_weight.scale, by_row.scale);
+        }
+    }
 }

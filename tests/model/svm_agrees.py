@@ -48,10 +48,12 @@ class Machine:
         G = Z[train] @ Z[train].T
         if kind == "rbf":
             d = np.add.outer(np.diag(G), np.diag(G)) - 2 * G
-            d = np.sort(d[np.triu_indices(len(train), 1)])
-            self.scale = d[len(d) // 2]
+            upper = np.triu_indices(len(train), 1)
+            order = np.argsort(d[upper])
+            reached = np.cumsum(np.outer(u, u)[upper][order])
+            self.scale = d[upper][order][np.searchsorted(reached, reached[-1] / 2, side="right")]
         else:
-            self.scale = np.diag(G).mean()
+            self.scale = np.average(np.diag(G), weights=u)
         self.spread = 1 if classes else np.sqrt(u @ (y - u @ y / u.sum()) ** 2 / u.sum())
         self.K = self.kernel(Z[train])
 

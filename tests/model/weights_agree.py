@@ -57,12 +57,14 @@ methods = {
     "gauss": ["--target", "dx", "--method", "fgm", "--feature-map", "gauss", "--per-iteration", "2", "--iterations", "2", "--subproblem-tol", "1e-11"],
     "hik": ["--target", "dx", "--method", "fgm", "--feature-map", "hik", "--per-iteration", "2", "--iterations", "2", "--subproblem-tol", "1e-11"],
     "skfs": ["--target", "dx", "--method", "skfs", "--tol", "1e-11"],
+    "svm": ["--target", "dx", "--method", "svm", "--tol", "1e-11"],
+    "rbf": ["--target", "score", "--method", "svm", "--kernel", "rbf", "--tol", "1e-11"],
     "balanced": ["--target", "dx", "--class-weights", "balanced", "--lambda-ratio", "0.1", "--tol", "1e-11"],
 }
 confounds = [[], ["--confounds", "age,site"], ["--confounds", "age,site", "--confounds-as", "regress"],
              ["--confounds", "age,site", "--confounds-as", "regress", "--regress-on", "group=CN"]]
 for (name, method), way, beside in itertools.product(methods.items(), ("none", "center", "unit"), range(4)):
-    if (name in ("fused", "multinomial") and way == "unit") or (name == "skfs" and beside == 1):
+    if (name in ("fused", "multinomial") and way == "unit") or (name in ("skfs", "svm", "rbf") and beside == 1):
         continue  # these are refused
     if name in ("logistic", "balanced", "gauss", "hik") and (way != "unit" or beside == 3):
         continue  # nothing of their own

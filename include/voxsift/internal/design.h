@@ -67,7 +67,8 @@ double vxs_residual_products_row(const vxs_residual_products *residual, size_t x
 double vxs_residual_products_trained(const vxs_residual_products *residual, size_t l, double *work,
                                      double *row);
 
-/* A kernel between two rows; the products of all training rows set its scale. */
+/* A kernel between two rows; the products of all training rows set its scale, in which a row counts
+ * as often as its weight says (NULL: once). */
 typedef struct {
     int kind;
     double gamma, constant;
@@ -75,8 +76,8 @@ typedef struct {
     double scale;  /* linear, poly: mean of |x|^2; rbf: median of |x - z|^2 */
     double factor; /* of kernel values */
 } vxs_kernel;
-VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, size_t m,
-                                           vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products,
+                                           const double *weights, size_t m, vxs_error *err);
 /* From x'z, x'x and z'z. */
 double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other);
 /* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */
