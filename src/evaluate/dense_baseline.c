@@ -2,7 +2,7 @@
  * none selected, with an l2 penalty: ridge regression for scores, l2 logistic regression for
  * classes.
  *
- * Products of centered subjects are divided by their mean square, so that one list of lambdas suits
+ * Products of centered subjects are divided by their mean square, weighted, so that one list of lambdas suits
  * all data. lambda is the one of 13 with the least mean loss in the model's own inner folds. */
 #include "evaluate/cv.h"
 #include "model/covariates.h"
@@ -29,18 +29,20 @@ static vxs_status take_products(const vxs_task *t, const vxs_products *products,
 {
     vxs_residual_products residual;
     size_t *rows = vxs_alloc(r->m, sizeof(*rows), err);
-    double *ones = vxs_alloc(r->m, sizeof(*ones), err), work[4], one = 1, mean = 0;
+    double *ones = vxs_alloc(r->m, sizeof(*ones), err), work[4], one = 1, mean = 0, whole = 0;
     vxs_status status = rows && ones ? VXS_OK : VXS_FAILED;
     for (size_t i = 0; i < r->m && !status; i++) {
         rows[i] = t->rows[train[i]];
         ones[i] = 1;
         r->u[i] = vxs_task_weight(t, train[i]);
+        whole += r->u[i];
     }
     if (!status)
         status = vxs_residual_products_init(products->values, products->n, rows, r->m, ones, 1,
                                             r->u, &residual, err);
     for (size_t i = 0; i < r->m && !status; i++)
-        mean += vxs_residual_products_trained(&residual, i, work, r->k + i * r->m) / (double)r->m;
+        mean +=
+            vxs_residual_products_trained(&residual, i, work, r->k + i * r->m) * r->u[i] / whole;
     for (size_t i = 0; i < r->tested && !status; i++)
         (void)vxs_residual_products_row(&residual, t->rows[test[i]], &one, work,
                                         r->held_out + i * r->m);

@@ -114,7 +114,7 @@ static void write_dense_comparison(const vxs_results *s)
     const char *metric = main_metric(s), *noun = vxs_feature_words(s->record.features_are, 2);
     const vxs_json *d = difference(s, VXS_DENSE_KEY, metric);
     char words[VXS_METRIC_TEXT];
-    if (!d || isnan(vxs_results_number(d, "value")))
+    if (!d || isnan(vxs_results_number(d, "value")) || isnan(vxs_results_number(d, "low")))
         return;
     vxs_results_metric(s, metric, words);
     if (vxs_results_number(d, "value") <= 0)

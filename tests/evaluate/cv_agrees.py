@@ -1,5 +1,6 @@
 """Nested cross-validation against numpy and against fits on the training subjects alone: whatever is in the
 directory of `voxsift cv` must follow from folds.tsv and the data. Runs in an empty directory."""
+import itertools
 import json
 import os
 
@@ -423,6 +424,22 @@ for rule in ("ttest:0.05", "variance:0.5"):
     else:
         check(rule, all(any(q[0][j] > q[1] * 0.99 for q in passed) for j in chosen), chosen)
         check("many do not pass", len(chosen) < 30 and sum(f["nonzero"][0] for f in said["each_fold"]) > 3)
+# What a subject of weight 0 is has no part in any other's prediction, that of the dense baseline included
+for target, method in itertools.product(("score", "group"), (["--nlambda", "6"], ["--method", "svm"], ["--method", "svm", "--kernel", "rbf", "--C", "1"])):
+    told = []
+    for far in (1, 40):
+        there = X.copy()
+        there[0] *= far
+        write("far.tsv", {"participant_id": ids, **{f"f{j}": there[:, j] for j in range(P)}})
+        write("far-p.tsv", {"participant_id": ids, "score": score, "group": np.where(score > np.median(score), "y", "n"), "w": np.arange(N) % 3 + (np.arange(N) > 0),
+                            "fold": np.arange(N) % 4})
+        run("cohort", "--feature-table", "far.tsv", "--participants", "far-p.tsv", "-q", "-o", "far", "--force")
+        run("cv", "far", "--target", target, *method, "--subject-weights", "w", "--folds-from", "fold", "--dense-baseline", "--bootstraps", "100", "-q", "-o", "far-cv", "--force")
+        t = table(open("far-cv/scores.tsv"))
+        told.append([(t["scores"][k], t["metric"][k], t[f"1:{f}"][k]) for k in range(len(t["metric"])) if t["scores"][k] in ("outer", "dense") for f in (1, 2, 3)])
+    check(f"weight 0: {target}, {method}", len(told[0]) >= 24 and all(a[:2] == b[:2] and (a[2] == b[2] or near(float(a[2]), float(b[2]), 1e-4)) for a, b in zip(*told)),
+          [(a, b) for a, b in zip(*told) if a != b])
+
 # Each class against the rest has a test of its own: what one class loses the next may keep
 kinds = np.arange(N) % 3
 own = 0.3 * rng.normal(size=(N, 9)) + np.eye(3)[kinds] @ np.eye(3, 9)

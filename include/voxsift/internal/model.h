@@ -179,14 +179,12 @@ const char *vxs_baseline_words(const char *key, bool covariates);
     "The interval of the difference in %s to the baseline \"%s\" includes 0: there is no "         \
     "evidence that the model predicts better."
 /* The key in files of the dense linear baseline, and the same formats for it, which reads the
- * features as well: the metric in words, the noun of features. */
-#define VXS_DENSE_KEY "dense"
-#define VXS_DENSE_AS_GOOD                                                                          \
-    "By %s the linear model that weighs all %s predicts as well or better: selecting some of "     \
-    "them is for reading, not for prediction."
+ * features as well: the metric in words, the noun of features. The model may be dense, too. */
+#define VXS_DENSE_KEY     "dense"
+#define VXS_DENSE_AS_GOOD "By %s the linear model that weighs all %s predicts as well or better."
 #define VXS_DENSE_OPEN                                                                             \
     "The interval of the difference in %s to the linear model that weighs all %s includes 0: "     \
-    "there is no evidence that selecting some of them improves the prediction."
+    "there is no evidence that the model predicts better."
 #define VXS_DENSE_WORSE "By %s the model predicts better than a linear model that weighs all %s."
 /* Noun for so many features: "voxels", "regions", or "features"; "voxel" for 1. */
 const char *vxs_feature_words(vxs_feature_kind kind, size_t count);
