@@ -2,8 +2,9 @@
  * none selected, with an l2 penalty: ridge regression for scores, l2 logistic regression for
  * classes.
  *
- * Products of centered subjects are divided by their mean square, weighted, so that one list of lambdas suits
- * all data. lambda is the one of 13 with the least mean loss in the model's own inner folds. */
+ * Products of centered subjects are divided by their mean square, so that one list of lambdas suits
+ * all data; all means are weighted. lambda is the one of 13 with the least mean loss in the model's
+ * own inner folds. */
 #include "evaluate/cv.h"
 #include "model/covariates.h"
 #include "model/dense_fit.h"
