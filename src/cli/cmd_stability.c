@@ -65,8 +65,12 @@ static void print_words(const vxs_call *call, const vxs_task *task,
                                                         : "against the rest");
         else
             fprintf(out, "  ");
-        fprintf(out, "%zu stable %s (selection frequency of at least %s)\n", r->stable[o],
-                vxs_feature_words(task->cohort->kind, r->stable[o]),
+        fprintf(out, "%zu stable %s", r->stable[o],
+                vxs_feature_words(task->cohort->kind, r->stable[o]));
+        if (r->groups)
+            fprintf(out, " in %zu group%s", r->stable_groups[o],
+                    r->stable_groups[o] == 1 ? "" : "s");
+        fprintf(out, " (selection frequency of at least %s)\n",
                 vxs_short_text(r->threshold, number));
     }
     fprintf(out,

@@ -69,3 +69,27 @@ vxs_status vxs_candidates_count(const vxs_task *task, const vxs_method_settings 
         return status ? status : VXS_FAILED;
     return c->count > 0 ? VXS_OK : vxs_fail_no_usable_feature(task, err);
 }
+
+static size_t count_stable(const vxs_groups *groups, const double *frequency, double threshold)
+{
+    size_t count = 0;
+    for (size_t g = 0; g < groups->count; g++) {
+        size_t m = groups->begin[g];
+        while (m < groups->end[g] && !(frequency[groups->member[m]] >= threshold))
+            m++;
+        count += m < groups->end[g];
+    }
+    return count;
+}
+
+vxs_status vxs_candidates_stable(const vxs_task *task, const vxs_method_settings *method,
+                                 const double *frequency, double threshold, size_t *stable,
+                                 vxs_error *err)
+{
+    vxs_task t = *task;
+    vxs_status status = vxs_task_share(NULL, &t, method, err);
+    for (size_t o = 0; o < vxs_task_outputs(task) && !status; o++)
+        stable[o] = count_stable(&t.groups, frequency + o * task->cohort->p, threshold);
+    vxs_task_unshare(&t, task);
+    return status;
+}

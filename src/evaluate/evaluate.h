@@ -40,6 +40,11 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_candidates_count(const vxs_task *task,
                                                const vxs_method_settings *method,
                                                vxs_candidates *candidates, vxs_error *err);
+/* Groups of candidates of which a feature is stable: how many, for each output. */
+VXS_MUST_CHECK vxs_status vxs_candidates_stable(const vxs_task *task,
+                                                const vxs_method_settings *method,
+                                                const double *frequency, double threshold,
+                                                size_t *stable, vxs_error *err);
 /* stability.c: the bound on how many of the stable features are wrong. */
 double vxs_stability_bound(double threshold, double pairs, double q, double p);
 /* folds.c: each subject's fold; groups stay together. */

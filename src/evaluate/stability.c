@@ -45,6 +45,7 @@ void vxs_stability_release(vxs_stability *r)
     free(r->half);
     free(r->frequency);
     free(r->stable);
+    free(r->stable_groups);
     for (size_t h = 0; r->units && h < r->halves; h++)
         vxs_job_release(&r->units[h], 0); /* no fits are kept */
     free(r->units);
@@ -158,8 +159,8 @@ static void count_costs(vxs_stability *r)
     }
 }
 
-static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs_stability *r,
-                         vxs_error *err)
+static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s,
+                         const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
 {
     const vxs_job *jobs = r->units;
     size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
@@ -168,7 +169,8 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
         return VXS_OK;
     r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
     r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
-    if (!r->frequency || !r->stable)
+    r->stable_groups = vxs_alloc(outputs, sizeof(*r->stable_groups), err);
+    if (!r->frequency || !r->stable || !r->stable_groups)
         return VXS_FAILED;
     for (size_t h = 0; h < r->halves; h++) {
         for (size_t j = 0; j < outputs * p; j++)
@@ -184,7 +186,9 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s, vxs
         r->dice += mean_dice(jobs, r->halves, o, p) / (double)outputs;
         r->nogueira += nogueira_index(r->frequency + o * p, p, (double)r->halves) / (double)outputs;
     }
-    return VXS_OK;
+    return r->groups
+               ? vxs_candidates_stable(t, method, r->frequency, s->threshold, r->stable_groups, err)
+               : VXS_OK;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -292,7 +296,7 @@ vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
     if (!status)
         status = run_halves(context, task, settings, method, r, err);
     if (!status)
-        status = sum_up(task, settings, r, err);
+        status = sum_up(task, settings, method, r, err);
     r->seconds = vxs_seconds() - start;
     if (status)
         vxs_stability_release(r);
@@ -348,24 +352,33 @@ vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_e
     if (!status)
         status = vxs_parts_unpack(parts, r->halves / 2, serialize_pair, &h, err);
     if (!status)
-        status = sum_up(h.task, settings, r, err);
+        status = sum_up(h.task, settings, &merged->method, r, err);
     r->seconds = parts->seconds;
     return status;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stability *r)
+/* A number, or one for each class. */
+static void write_counts(vxs_json_writer *w, const vxs_task *t, const char *key,
+                         const size_t *counts)
 {
     size_t outputs = vxs_task_outputs(t);
     if (outputs == 1) {
-        vxs_json_whole(w, "selected", (int64_t)r->stable[0]);
-    } else {
-        vxs_json_open_object(w, "selected");
-        for (size_t o = 0; o < outputs; o++)
-            vxs_json_whole(w, t->classes[o], (int64_t)r->stable[o]);
-        vxs_json_close_object(w);
+        vxs_json_whole(w, key, (int64_t)counts[0]);
+        return;
     }
+    vxs_json_open_object(w, key);
+    for (size_t o = 0; o < outputs; o++)
+        vxs_json_whole(w, t->classes[o], (int64_t)counts[o]);
+    vxs_json_close_object(w);
+}
+
+void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stability *r)
+{
+    write_counts(w, t, "selected", r->stable);
+    if (r->groups)
+        write_counts(w, t, "selected_groups", r->stable_groups);
     vxs_json_real(w, "threshold", r->threshold);
     vxs_json_real(w, "error_bound", r->error_bound);
     vxs_json_whole(w, "halves", (int64_t)r->halves);

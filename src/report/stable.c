@@ -40,6 +40,18 @@ static double stable_of(const vxs_results *s, size_t output)
                                     vxs_record_class(&s->record, output));
 }
 
+/* Groups that these are in, where groups are counted. */
+static void write_groups_of(const vxs_results *s, size_t output)
+{
+    const vxs_json *counts = vxs_json_get(s->about, "selected_groups");
+    bool one = vxs_record_outputs(&s->record) == 1;
+    if (!counts)
+        return;
+    double count = one ? number(s, "selected_groups")
+                       : vxs_results_number(counts, vxs_record_class(&s->record, output));
+    vxs_html(s->out, "%s in <b>%g</b> group%s", one ? "," : "", count, count == 1 ? "" : "s");
+}
+
 /* ---- In words -------------------------------------------------------------------------------- */
 
 static void write_stable(const vxs_results *s)
@@ -54,9 +66,12 @@ static void write_stable(const vxs_results *s)
                  stable_of(s, 0) == 1 ? "is" : "are");
     else
         vxs_html(s->out, "of %g %s are stable", features, kind);
-    for (size_t k = 0; k < outputs && outputs > 1; k++)
-        vxs_html(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
-                 vxs_record_class(&s->record, k));
+    for (size_t k = 0; k < outputs; k++) {
+        if (outputs > 1)
+            vxs_html(s->out, "%s <b>%g</b> for %s", k > 0 ? "," : "", stable_of(s, k),
+                     vxs_record_class(&s->record, k));
+        write_groups_of(s, k);
+    }
     if (outputs > 1)
         vxs_html(s->out, ", each %s", vxs_record_contrast(&s->record));
     vxs_html(s->out, " (selection frequency of at least %g in %g halves of the subjects). ",
@@ -334,8 +349,8 @@ void vxs_section_halving(const vxs_results *s)
         vxs_html(s->out, "; subjects of one %s stay together", vxs_results_text(asked, "group"));
     fputs("</td></tr>\n", s->out);
     vxs_html(s->out,
-             "<tr><th>Selection</th><td>in each half the first %g %s or fewer of the %s; %g on "
+             "<tr><th>Selection</th><td>in each half the first %g %s or fewer of the %s; %g %s on "
              "average</td></tr>\n",
              number(s, "features_a_half"), counted(s), vxs_record_path(&s->record)->followed,
-             number(s, "mean_selected"));
+             number(s, "mean_selected"), vxs_feature_words(s->record.features_are, 2));
 }

@@ -49,6 +49,14 @@ same "features in no group have no weight" "$(awk 'NR > 1 && ($1 ~ /^(8|9|10|11)
 run voxsift fit k --target y --method group-lasso --groups file:some.tsv --size-power 0 --lambda-ratio 0.2 -q -o equal
 same "equal groups" "$code" 0
 
+# where groups are counted, words and page say how many are stable, and that the mean number is one of features
+run voxsift stability k --target y --method group-lasso --groups file:some.tsv --pairs 4 --select-features 1 -q -o counted
+holds "groups that are stable" "  4 stable features in 1 group (selection frequency of at least 0.75)" "$work/out"
+run voxsift report counted -o counted.html
+holds "on the page" "<b>4</b> of 12 features are stable, in <b>1</b> group (selection frequency" counted.html
+holds "features on average" "; 4 features on average" counted.html
+rm -rf counted counted.html
+
 # a table of groups that was changed is named, beside what does not hold any more
 sed 's/^g0/other/;s/^g1/g0/;s/^other/g1/' equal/groups.tsv | sed '2s/^g1/g0/' > changed.tsv
 cp changed.tsv equal/groups.tsv

@@ -109,6 +109,7 @@ for name, rows in kinds.items():
         check(f"{name}: what is counted", said["counted"] == ("groups" if apart else "features") and said["candidates"] == (12 if apart else 115), said)
         check(f"{name}: bound", near(said["error_bound"], bound(0.7, 4, 3, said["candidates"])), said)
         f = frequencies(P)
+        check(f"{name}: how many groups are stable", said.get("selected_groups") == (sum(f[10 * g] >= 0.7 for g in range(12)) if apart else None), said)
         if not apart:
             check("a group with more features than a half may select is not selected", said["mean_selected"] == 0, said)
             continue

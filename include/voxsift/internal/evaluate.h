@@ -236,10 +236,11 @@ typedef struct {
     bool groups;             /* select these as a whole where they do not overlap: bound and
                               * features are of groups then */
     double threshold;
-    uint8_t *half;      /* pairs x n: 1 or 2 */
-    double *frequency;  /* outputs x p */
-    size_t *stable;     /* an output each: features whose frequency reaches the threshold */
-    double error_bound; /* of how many of these are wrong, each output for itself */
+    uint8_t *half;         /* pairs x n: 1 or 2 */
+    double *frequency;     /* outputs x p */
+    size_t *stable;        /* an output each: features whose frequency reaches the threshold */
+    size_t *stable_groups; /* an output each: groups of which a feature is stable, where `groups` */
+    double error_bound;    /* of how many of these are wrong, each output for itself */
     double mean_selected, dice, nogueira; /* over outputs: means */
     double passes, seconds;
     bool converged;
