@@ -34,8 +34,7 @@ static const vxs_param choose_params[] = {
                            "takes the largest --laplacian, then the largest lambda (fewest "
                            "iterations) within one standard error over folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds that calibrate probabilities; default if needed",
-                  .head = VXS_HEAD_EVALUATION,
+                  "folds that calibrate probabilities; 0: 5 if needed", .head = VXS_HEAD_EVALUATION,
                   .more =
                       "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
                       "hsic-lasso, fgm, mslr, svm and squared-hinge loss, where there are enough "

@@ -11,7 +11,8 @@
 static const vxs_operand operands[] = {
     { .name = "FILE",
       .help =
-          "an image (NIfTI, ANALYZE), a table (TSV, CSV), an array (NPY) or a cohort directory" },
+          "an image (NIfTI, ANALYZE), a table (TSV, CSV), an array (NPY), or the directory of a "
+          "cohort or a model" },
     { .name = NULL },
 };
 
@@ -213,7 +214,15 @@ static vxs_status describe_directory(const vxs_call *call, vxs_error *err)
         return VXS_FAILED;
     bool model = access(file, F_OK) == 0;
     free(file);
-    return model ? vxs_info_model(call, err) : describe_cohort(call, err);
+    const char *kind = vxs_folder_kind(call->operands[0]);
+    if (model)
+        return vxs_info_model(call, err);
+    if (!kind || strcmp(kind, "cohort") == 0)
+        return describe_cohort(call, err);
+    return vxs_fail(err, VXS_MISSING,
+                    "'%s' is a %s; info describes images, tables, arrays, cohorts and models%s",
+                    call->operands[0], kind,
+                    strncmp(kind, "chunk", 5) == 0 ? "" : "; 'voxsift report' makes a page of it");
 }
 
 static vxs_status run(const vxs_call *call, vxs_error *err)

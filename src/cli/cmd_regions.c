@@ -3,7 +3,8 @@
 
 static const vxs_operand operands[] = {
     { .name = "MAP",
-      .help = "an image, such as a weight map, or the output directory of fit, cv or stability" },
+      .help = "an image, such as a weight map; or a directory of fit, cv or stability: its weights "
+              "(mean over folds), or stable voxels" },
     { .name = NULL },
 };
 

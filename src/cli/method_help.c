@@ -162,12 +162,15 @@ static const page pages[] = {
                                  "predicts when no voxel has to be selected. With --kernel rbf "
                                  "for relations that are not linear.",
                          .problem =
-                             "Minimize |w|^2 / 2 + C sum_i u_i loss(y_i, z_i), z = <w, psi(x)> + "
-                             "b, psi the features of a kernel k(x, z) = <psi(x), psi(z)>, "
-                             "divided by its mean over subjects. The loss is max(0, 1 - y z) for "
-                             "classes and max(0, |y - z| - epsilon) for scores. Features are "
+                             "Minimize |w|^2 / 2 + C sum_i u_i loss(y_i, s_i), with the score "
+                             "s = <w, psi(x)> + b of a subject x, and psi the features of a "
+                             "kernel, the similarity k(x, z) = <psi(x), psi(z)> of two subjects. "
+                             "To have no unit, x'z is divided by the mean of x'x over training "
+                             "subjects, |x - z|^2 (rbf) by its median. The loss is max(0, 1 - y s) "
+                             "for classes and max(0, |y - s| - epsilon) for scores. Features are "
                              "centered, not scaled, so that one reading of the images serves all "
-                             "folds, C and permutations.",
+                             "folds, C and permutations. Covariates enter by --confounds-as "
+                             "regress alone.",
                          .example = "voxsift cv pet --target diagnosis --method svm -o svm-cv",
                          .result = "weights.nii.gz holds a weight for every voxel; no voxel is "
                                    "selected. alpha.npy holds the weights of the subjects. With "

@@ -29,7 +29,7 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXTS_ROW("only", "EXPR", AT(only), VXS_ONLY_HELP),
     VXS_TEXTS_ROW("exclude", "EXPR", AT(exclude), VXS_EXCLUDE_HELP),
     VXS_TEXT_ROW(
-        "positive", "CLASS", AT(positive), "class high scores favor; default the rarer by weight",
+        "positive", "CLASS", AT(positive), "class that high scores favor; default the rarer class",
         .head = VXS_HEAD_DATA, .usual = true,
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
@@ -85,11 +85,13 @@ const vxs_param vxs_task_params[] = {
                  .more = "A table has the columns feature and penalty; features that it does not "
                          "name have 1. A feature is divided by its factor c: its l1 penalty is "
                          "multiplied by c, its ridge by c^2."),
-    VXS_CHOICE_ROW("standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
-                   "unit: mean 0 and SD 1; center: mean 0; none; auto: center for fused, else unit",
-                   .head = VXS_HEAD_MODEL,
-                   .more = "SD has divisor n. Penalties are on weights of standardized features; "
-                           "weights are written for features as they are."),
+    VXS_CHOICE_ROW(
+        "standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
+        "unit: mean 0 and SD 1; center: mean 0; none; auto: center for fused and svm, else "
+        "unit",
+        .head = VXS_HEAD_MODEL,
+        .more = "SD has divisor n. Penalties are on weights of standardized features; "
+                "weights are written for features as they are."),
     VXS_FLAG_ROW("no-intercept", AT(no_intercept), "fit no intercept", .head = VXS_HEAD_MODEL),
     { .name = NULL },
 };

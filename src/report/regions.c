@@ -16,8 +16,8 @@ static const char *const formats[] = { "voxsift", "fsl", "nilearn", NULL };
 
 const vxs_param vxs_regions_params[] = {
     VXS_REAL_ROW("threshold", "T", AT(threshold), 0, 0, INFINITY,
-                 "threshold on the absolute value of the map", .head = VXS_HEAD_DATA,
-                 .usual = true),
+                 "absolute value above which voxels are listed; default 0: all that are not 0",
+                 .head = VXS_HEAD_DATA, .usual = true),
     VXS_CHOICE_ROW("connectivity", "N", AT(connectivity), 2, connectivities,
                    "neighbors of a voxel: by faces (6), edges (18) or corners (26)",
                    .head = VXS_HEAD_DATA),

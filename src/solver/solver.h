@@ -87,13 +87,13 @@ double vxs_sum_rounding(const vxs_design *design);
                  .head = VXS_HEAD_HYPER, .more = "Relative to the objective of the empty model.")
 #define VXS_LAMBDA_ROWS                                                                            \
     VXS_REAL_ROW("lambda", "X", VXS_AT(path.lambda), NAN, 0, 1e100,                                \
-                 "penalty, larger selects fewer; fit and path alone", .head = VXS_HEAD_HYPER,      \
+                 "penalty, larger selects fewer; for fit and path only", .head = VXS_HEAD_HYPER,   \
                  .more = "The loss is a sum over subjects: lambda is n times that of glmnet, n "   \
                          "times alpha of scikit-learn."),                                          \
         VXS_REAL_ROW(                                                                              \
             "lambda-ratio", "RATIO", VXS_AT(path.lambda_ratio), NAN, 1e-15, 10,                    \
-            "smallest lambda to try / lambda_max, default 0.01; if none is chosen, that of the "   \
-            "model, default 0.1",                                                                  \
+            "smallest share of lambda_max to try, default 0.01; fit without --choose-lambda: its " \
+            "lambda, default 0.1",                                                                 \
             .head = VXS_HEAD_HYPER, .usual = true,                                                 \
             .more = "The end of the path; in fit without --choose-lambda, and with --inner-folds " \
                     "0, the lambda of the model. lambda_max is the smallest lambda with an empty " \

@@ -85,4 +85,10 @@ EOF
 VOXSIFT_ATLASES=$PWD/parcels works "regions of 27 voxels without names" voxsift info small64
 holds "are an atlas" "an atlas of  64 labels" "$work/out"
 rm -r parcels
+# results that are no cohort and no model are named, with the command that shows them
+works "a small cohort" voxsift simulate lasso --subjects 40 --features 20 --seed 1 -q -o results
+works "a cross-validation of it" voxsift cv results --target score --nlambda 4 -q -o results-cv
+refuses 66 "'results-cv' is a cross-validation; info describes images, tables, arrays, cohorts and models; 'voxsift report' makes a page of it" \
+    voxsift info results-cv
+rm -r results results-cv
 nothing_left "info"

@@ -50,11 +50,11 @@ const vxs_param vxs_svm_params[] = {
                            "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
                            "subjects, |x - z|^2 by the median of |x - z|^2."),
     VXS_TEXT_ROW("C", "LIST", VXS_AT(svm.costs),
-                 "weight of the loss; of a list (0.01,0.1,1) folds choose; default 1, or 13 values "
-                 "from 0.001 to 1000",
+                 "weight of the loss; folds choose from a list, default 13 values from 0.001 to "
+                 "1000; default without folds 1",
                  .head = VXS_HEAD_HYPER, .usual = true,
                  .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "
-                         "subjects more closely. As kernels are divided by their mean, one list "
+                         "subjects more closely. As kernels have no unit, one list "
                          "suits all data; for scores C is in standard deviations of the target."),
     VXS_REAL_ROW("gamma", "G", VXS_AT(svm.gamma), 1, 1e-9, 1e9, "G of the kernels rbf and poly",
                  .head = VXS_HEAD_HYPER),
