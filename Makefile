@@ -76,7 +76,7 @@ help:
 ## make install         PREFIX=/usr/local, DESTDIR= ; make uninstall takes it away
 ## make asan, tsan      the unit tests under sanitizers; make fuzz: FUZZ_SECONDS=60 a reader or kind of directory
 ## make peers           the same answers as scikit-learn, scipy, glmnet and liblinear (MATRICES=folder for more data)
-## make same           BASE=revision: 115 commands by both builds, every output compared (ONLY=pattern: some of them)
+## make same           BASE=revision: 116 commands by both builds, every output compared (ONLY=pattern: some of them)
 ## make format          let clang-format write; make docs: man pages from the tables
 ## make check-style     format, words, lint, layers, rooms, bans, vectors, headers, symbols, hardened, warnings, docs-check
 ## make gates-selftest  prove that each gate can fail

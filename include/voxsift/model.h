@@ -110,15 +110,18 @@ VXS_MUST_CHECK vxs_status vxs_task_problem(const vxs_context *context, vxs_task 
 /* Tuning grid: hyperparameter values for cross-validation. */
 typedef struct {
     size_t count;
-    double *values;     /* fractions of lambda_max, descending; iterations or nselect, ascending */
-    double *laplacians; /* weight of the Laplacian for each value, or NULL */
-    vxs_path_kind by;   /* kind of the values; VXS_BY_LAMBDA: fractions of lambda_max */
-    size_t per_laplacian; /* number of values for each weight of the Laplacian */
+    double *values;   /* fractions of lambda_max, descending; iterations or nselect, ascending */
+    vxs_path_kind by; /* kind of the values; VXS_BY_LAMBDA: fractions of lambda_max */
+    /* The second axis, or NULL: the weight of the Laplacian or gamma of a kernel for each value;
+     * equal ones, which make a path of so many values, are together. */
+    const struct vxs_axis *axis;
+    double *across;
+    size_t per_path;
 } vxs_tuning_grid;
 typedef struct {
     vxs_tuning_grid tuning;
     double *losses, *sizes;
-    double value, laplacian; /* chosen values */
+    double value, across; /* chosen values */
     double *slope,
         *offset; /* calibration of each output: logit of the probability = offset + slope score */
 } vxs_selection;

@@ -53,6 +53,7 @@ typedef struct {
     size_t nonzero;
     size_t fused_regions; /* connected regions of equal nonzero weight on a graph */
     double smooth;        /* weight of the relative Laplacian */
+    double gamma;         /* of the kernel of a machine, where it is not linear */
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;
@@ -185,8 +186,10 @@ typedef struct {
 
 typedef struct {
     int kernel;
-    const char *costs; /* values of C, comma-separated; NULL: 1, or from 0.001 to 1000 */
-    double gamma, constant;
+    const char *costs;  /* values of C, comma-separated; NULL: 1, or from 0.001 to 1000 */
+    const char *gammas; /* values of gamma, comma-separated; NULL: 1 */
+    double gamma;       /* chosen of them; 0: 1 */
+    double constant;
     int64_t degree;
     double epsilon; /* of support vector regression, in standard deviations of the target */
 } vxs_svm_settings;

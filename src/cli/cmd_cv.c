@@ -213,8 +213,8 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %zu folds, %zu repeat%s, ", cv->folds.count, cv->folds.repeats,
             vxs_plural(cv->folds.repeats));
     if (nested)
-        fprintf(out, "%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
-                (long long)cv->settings.inner_folds);
+        fprintf(out, "%s%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
+                vxs_also_words(&cv->tuning), (long long)cv->settings.inner_folds);
     else
         print_fixed(out, &cv->tuning);
     fprintf(out, "%s\n",

@@ -30,9 +30,11 @@ static const vxs_param choose_params[] = {
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
     VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
                    "best: minimum loss; 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
-                   .more = "The loss is the mean of held-out subjects, averaged over folds. 1se "
-                           "takes the largest --laplacian, then the largest lambda (fewest "
-                           "iterations) within one standard error over folds."),
+                   .more =
+                       "The loss is the mean of held-out subjects, averaged over folds. 1se "
+                       "takes the largest --laplacian (smallest --gamma), then the largest lambda "
+                       "(fewest iterations, smallest C) within one standard error over "
+                       "folds."),
     VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
                   "folds that calibrate probabilities; 0: 5 if needed", .head = VXS_HEAD_EVALUATION,
                   .more =
@@ -283,21 +285,17 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     char count[32];
     snprintf(count, sizeof(count), "%lld-fold", (long long)s->choose);
     double start = vxs_seconds();
-    char point[VXS_REAL_TEXT], seconds[VXS_REAL_TEXT];
+    char point[VXS_REAL_TEXT], across[VXS_AXIS_TEXT], seconds[VXS_REAL_TEXT];
     vxs_status status = cross_validate(call, task, s->choose, method, selection, err);
     if (status)
         return status;
-    vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s in %s s",
+    vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s%s in %s s",
             s->choose > 0                  ? count
             : s->choose == CHOOSE_BY_GROUP ? "leave-one-group-out"
                                            : "internal",
             vxs_short_text(selection->value, point), vxs_point_words(selection),
-            vxs_short_text(vxs_seconds() - start, seconds));
-    if (vxs_methods[task->settings.method].path == VXS_BY_LAMBDA)
-        method->path.lambda_ratio = selection->value;
-    method->path.point = selection->value;
-    method->path.laplacian = selection->laplacian;
-    method->path.chosen = true;
+            vxs_axis_chosen(selection, across), vxs_short_text(vxs_seconds() - start, seconds));
+    vxs_selection_take(task, selection, method);
     return VXS_OK;
 }
 

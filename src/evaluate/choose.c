@@ -1,6 +1,7 @@
 /* choose.c - the lambda with the least inner CV loss (or by the one-standard-error rule), and the
  * calibration of probabilities. */
 #include "evaluate/cv.h"
+#include "model/axis.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,9 +48,9 @@ double vxs_inner_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
     return whole > 0 ? sum / whole : 0;
 }
 
-size_t vxs_first_of_laplacian(const vxs_tuning_grid *t, size_t number)
+size_t vxs_first_of_path(const vxs_tuning_grid *t, size_t number)
 {
-    return number - number % t->per_laplacian;
+    return number - number % t->per_path;
 }
 
 static void take_inner_scores(vxs_fold_work *w, size_t number)
@@ -116,11 +117,11 @@ static vxs_status calibrate_try(vxs_fold_work *w, size_t number, vxs_error *err)
     return status;
 }
 
-/* Smoother, or as smooth and earlier: with a larger lambda, or fewer rounds. */
+/* Smoother, or as smooth and earlier: with a larger lambda, fewer rounds, or a smaller C. */
 static bool is_simpler(const vxs_tuning_grid *t, size_t k, size_t than)
 {
-    if (t->laplacians && t->laplacians[k] != t->laplacians[than])
-        return t->laplacians[k] > t->laplacians[than];
+    if (t->axis && t->across[k] != t->across[than])
+        return (t->across[k] > t->across[than]) == t->axis->larger_is_simpler;
     return k < than;
 }
 
@@ -188,7 +189,6 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
         if (w->cv->task->class_count > 0 && w->inner_count > 0)
             status = calibrate(w, o, err);
     w->cv->each[w->number].value = w->cv->tuning.values[w->chosen];
-    w->cv->each[w->number].laplacian =
-        w->cv->tuning.laplacians ? w->cv->tuning.laplacians[w->chosen] : 0;
+    w->cv->each[w->number].across = w->cv->tuning.across ? w->cv->tuning.across[w->chosen] : 0;
     return status;
 }

@@ -52,8 +52,9 @@ const vxs_param vxs_cv_params[] = {
                    "best: minimum inner loss; 1se: one-standard-error rule",
                    .head = VXS_HEAD_EVALUATION,
                    .more = "The loss is the mean of held-out subjects, averaged over inner folds. "
-                           "1se takes the largest --laplacian, then the largest lambda (fewest "
-                           "iterations) within one standard error over inner folds."),
+                           "1se takes the largest --laplacian (smallest --gamma), then the largest "
+                           "lambda (fewest iterations, smallest C) within one standard error over "
+                           "inner folds."),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
                  "select features in each training fold first: ttest:P keeps "
                  "those with p < P, variance:FRACTION those that vary most",
@@ -135,17 +136,16 @@ static vxs_status run_outer(const vxs_job_common *common, vxs_cv *cv, const vxs_
 {
     size_t inner = (size_t)cv->settings.inner_folds;
     for (size_t k = cv->first; k < cv->end; k++) {
-        size_t first = vxs_first_of_laplacian(&cv->tuning, works[k].chosen);
-        jobs[k] =
-            (vxs_job){ .number = k * (inner + 1) + inner,
-                       .train = works[k].train,
-                       .train_count = works[k].train_count,
-                       .test = works[k].test,
-                       .test_count = works[k].test_count,
-                       .values = cv->tuning.values + first,
-                       .laplacians = cv->tuning.laplacians ? cv->tuning.laplacians + first : NULL,
-                       .value_count = works[k].chosen - first + 1,
-                       .keep = !cv->settings.scores_only };
+        size_t first = vxs_first_of_path(&cv->tuning, works[k].chosen);
+        jobs[k] = (vxs_job){ .number = k * (inner + 1) + inner,
+                             .train = works[k].train,
+                             .train_count = works[k].train_count,
+                             .test = works[k].test,
+                             .test_count = works[k].test_count,
+                             .values = cv->tuning.values + first,
+                             .across = cv->tuning.across ? cv->tuning.across + first : NULL,
+                             .value_count = works[k].chosen - first + 1,
+                             .keep = !cv->settings.scores_only };
     }
     vxs_job_common fitting = *common;
     fitting.doing = "fitting";
@@ -397,7 +397,7 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
                           .losses = cv->losses,
                           .sizes = cv->sizes,
                           .value = cv->each[0].value,
-                          .laplacian = cv->each[0].laplacian,
+                          .across = cv->each[0].across,
                           .slope = w->slope,
                           .offset = w->offset };
     cv->tuning = (vxs_tuning_grid){ .count = 0 };

@@ -58,8 +58,8 @@ VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv
                                         vxs_fold_work *works, vxs_error *err);
 /* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */
 double vxs_inner_loss(const vxs_fold_work *work, const vxs_job *job, size_t number);
-/* The first try with the same smoothness. */
-size_t vxs_first_of_laplacian(const vxs_tuning_grid *tuning, size_t number);
+/* The first try of the same path. */
+size_t vxs_first_of_path(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
 VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* held_out.c: scores, probabilities, baselines and metrics of the held-out subjects. */

@@ -1,5 +1,6 @@
 /* cv_folds.c - the folds of a cross-validation in cv.json. */
 #include "evaluate/cv.h"
+#include "model/axis.h"
 #include "model/words.h"
 
 #include <stddef.h>
@@ -46,8 +47,8 @@ void vxs_cv_folds_json(vxs_json_writer *w, const vxs_cv *cv)
         vxs_json_whole(w, "training", (int64_t)f->train);
         vxs_json_whole(w, "test", (int64_t)f->test);
         vxs_json_real(w, vxs_path_words_of(cv->tuning.by)->one, f->value);
-        if (cv->tuning.laplacians)
-            vxs_json_real(w, "laplacian", f->laplacian);
+        if (cv->tuning.axis)
+            vxs_json_real(w, cv->tuning.axis->option, f->across);
         outputs_json(w, "nonzero", cv, f, offsetof(vxs_certificate, nonzero));
         vxs_json_open_array(w, "lambda");
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)

@@ -64,8 +64,8 @@ typedef struct vxs_job {
     size_t number;              /* in the checkpoint */
     const size_t *train, *test; /* subjects of the task */
     size_t train_count, test_count;
-    const double *values;     /* as vxs_tuning_grid has them */
-    const double *laplacians; /* one for each of them, equal ones together; or NULL */
+    const double *values; /* as vxs_tuning_grid has them */
+    const double *across; /* the second axis of the grid there, or NULL */
     size_t value_count;
     size_t begin, value_limit; /* of them to fit; limit 0: all */
     size_t end;                /* of those that were */

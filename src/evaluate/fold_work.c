@@ -86,7 +86,7 @@ static vxs_status make_inner_jobs(vxs_fold_work *w, const size_t *inner, vxs_err
         job->train = w->inner_train[g];
         job->test = w->inner_test[g];
         job->values = cv->tuning.values;
-        job->laplacians = cv->tuning.laplacians;
+        job->across = cv->tuning.across;
         job->value_count = cv->tuning.count;
     }
     return VXS_OK;

@@ -47,11 +47,11 @@ static bool is_done(void *user, const vxs_job *job, size_t count)
 }
 
 /* Scores of kernels and margins are in no unit until all folds calibrate them; several problems or
- * several Laplacians are paths of their own. */
+ * values of a second axis are paths of their own. */
 static bool may_end(const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
-    return vxs_task_method(t)->path == VXS_BY_LAMBDA && !cv->tuning.laplacians &&
+    return vxs_task_method(t)->path == VXS_BY_LAMBDA && !cv->tuning.across &&
            vxs_task_problems(t) == 1 && (t->class_count == 0 || vxs_task_has_logits(t));
 }
 

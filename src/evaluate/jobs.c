@@ -203,13 +203,14 @@ static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t
                                  : use_output(r, &fit, number, k, more, err);
 }
 
-/* Another smoothness is another problem, on the same kernel scores. */
+/* Another smoothness or kernel is another problem, on the same kernel scores or products. */
 static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **solver,
                              vxs_error *err)
 {
     vxs_problem problem;
     vxs_method_settings method = *r->common->method;
-    method.path.laplacian = r->job->laplacians ? r->job->laplacians[k] : 0;
+    if (r->job->across)
+        vxs_axis_set(vxs_axis_of(&r->whole->settings, &method), r->job->across[k], &method);
     vxs_solver_free(*solver);
     *solver = NULL;
     vxs_status status = vxs_task_problem(&r->context, &r->part, number, &method, &problem, err);
@@ -226,14 +227,14 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
     vxs_solver *solver = NULL;
     bool more = true;
     const char *prefilter = r->common->prefilter;
-    const double *laplacians = r->job->laplacians;
+    const double *across = r->job->across;
     vxs_status status =
         prefilter ? vxs_prefilter(&r->context, r->whole, &r->part, prefilter, number, err) : VXS_OK;
     if (status)
         return status;
     size_t limit = r->job->value_limit > 0 ? r->job->value_limit : r->job->value_count;
     for (size_t k = r->job->begin; k < limit && !status && more; k++) {
-        if (k == r->job->begin || (laplacians && laplacians[k] != laplacians[k - 1]))
+        if (k == r->job->begin || (across && across[k] != across[k - 1]))
             status = begin_path(r, number, k, &solver, err);
         if (!status)
             status = fit_point(r, solver, number, k, &more, err);

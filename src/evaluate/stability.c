@@ -235,14 +235,15 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     vxs_tuning_grid tuning = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status = subjects ? vxs_tuning_grid_make(t, m, true, &tuning, err) : VXS_FAILED;
-    if (!status && tuning.laplacians && tuning.laplacians[0] != tuning.laplacians[tuning.count - 1])
-        status = vxs_fail(err, VXS_MISUSE, "'--laplacian' expects one value here; no folds choose");
+    if (!status && tuning.count > tuning.per_path)
+        status = vxs_fail(err, VXS_MISUSE, "'--%s' expects one value here; no folds choose",
+                          tuning.axis->option);
     if (!status)
         status = deal_halves(t, s, r->half, subjects, r->units, err);
     for (size_t h = 0; h < r->halves && !status; h++) {
         r->units[h].number = h;
         r->units[h].values = tuning.values;
-        r->units[h].laplacians = tuning.laplacians;
+        r->units[h].across = tuning.across;
         r->units[h].value_count = tuning.count;
         r->units[h].limit = r->features;
         r->units[h].limit_groups = r->groups;

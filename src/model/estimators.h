@@ -3,6 +3,7 @@
 #ifndef VXS_MODEL_ESTIMATORS_H
 #define VXS_MODEL_ESTIMATORS_H
 
+#include "model/axis.h"
 #include "model/encoder.h"
 
 /* What `prepare` made for the problem and keeps between outputs and fits; an estimator's own struct
@@ -40,6 +41,7 @@ extern const vxs_user_table vxs_terms_table, vxs_groups_table; /* problem.c, fea
 typedef struct {
     const vxs_encoder *encoder;
     vxs_prepare *prepare;
+    const vxs_axis *axis; /* a second hyperparameter, or NULL */
     /* The loss of the problem; NULL: that of the target. */
     const vxs_loss_kind *(*loss)(const vxs_task_settings *task, const vxs_method_settings *method,
                                  const vxs_loss_kind *of_target);

@@ -161,12 +161,9 @@ static vxs_status start_solver(const vxs_context *context, vxs_task *t,
                                vxs_solver **solver, vxs_error *err)
 {
     vxs_problem problem;
-    vxs_method_settings own = *settings;
-    vxs_status status = vxs_default_laplacian(t, &own, err);
+    vxs_status status = vxs_task_problem(context, t, number, settings, &problem, err);
     if (!status)
-        status = vxs_task_problem(context, t, number, &own, &problem, err);
-    if (!status)
-        status = vxs_solver_new(context, vxs_task_method(t), &problem, &own, solver, err);
+        status = vxs_solver_new(context, vxs_task_method(t), &problem, settings, solver, err);
     if (!status)
         vxs_task_tell_weights(context, t);
     return status;
@@ -246,10 +243,12 @@ vxs_status vxs_model_fit(const vxs_context *context, vxs_task *t,
         status = vxs_model_begin(t, m, err);
     if (status)
         return status;
+    vxs_method_settings own = *settings;
+    status = vxs_default_across(t, &own, err);
     if (vxs_task_encoder(t)->begin)
         vxs_task_encoder(t)->begin(m, settings);
     for (size_t k = 0; k < vxs_task_problems(t) && !status; k++)
-        status = fit_problem(context, t, settings, k, &m->outputs[k], err);
+        status = fit_problem(context, t, &own, k, &m->outputs[k], err);
     if (status)
         vxs_model_release(m);
     return status;
@@ -329,10 +328,15 @@ vxs_status vxs_model_path(const vxs_context *context, vxs_task *t,
         VXS_GIVEN(err, { "settings", settings }, { "take", take ? "a function" : NULL });
     if (!status)
         status = vxs_task_check_made(t, err);
+    vxs_method_settings own = { .path.lambda = NAN };
     if (!status)
-        status = start_solver(context, t, settings, problem, &solver, err);
+        own = *settings;
     if (!status)
-        status = make_path(t, settings, solver, &tuning, err);
+        status = vxs_default_across(t, &own, err);
+    if (!status)
+        status = start_solver(context, t, &own, problem, &solver, err);
+    if (!status)
+        status = make_path(t, &own, solver, &tuning, err);
     if (!status && tuning.count == 0)
         status = vxs_fail(err, VXS_MISUSE, "the path has no points");
     vxs_progress progress;
@@ -466,7 +470,8 @@ static vxs_status check_again(const vxs_context *context, const vxs_model *m, vx
 {
     vxs_problem problem;
     vxs_bound *bound = NULL;
-    settings->path.laplacian = m->outputs[k].fit.certificate.smooth;
+    const vxs_axis *axis = vxs_axis_of(&t->settings, settings);
+    vxs_axis_set(axis, vxs_axis_certified(axis, &m->outputs[k].fit.certificate), settings);
     vxs_status status = vxs_task_problem(context, t, k, settings, &problem, err);
     if (!status && vxs_as_generalized(problem.penalty))
         status = vxs_multipliers_read(m, t, k, &bound, err);

@@ -1,6 +1,6 @@
 /* hyperparameters.c - the hyperparameter grid of a fit: lambda as a fraction of lambda_max,
- * iterations or numbers to select, for each weight of the Laplacian; a single value without cross-
- * validation. */
+ * iterations, numbers to select or C, for each value of a second axis (second_axis.c); a single
+ * value without cross-validation. */
 #include "model/estimators.h"
 #include "model/model.h"
 #include "model/words.h"
@@ -12,46 +12,6 @@
 #define USUAL_COSTS 13 /* 0.001 to 1000 */
 
 /* ---- Values given by options ----------------------------------------------------------------- */
-
-static bool takes_laplacian(const vxs_task *t)
-{
-    return vxs_method_takes_quadratic(vxs_task_method(t), &vxs_relative_laplacian);
-}
-
-vxs_status vxs_read_laplacians(const vxs_method_settings *settings,
-                               double laplacians[VXS_MOST_LAPLACIANS], size_t *count,
-                               vxs_error *err)
-{
-    *count = 0;
-    if (!settings->path.laplacians)
-        return VXS_OK;
-    bool fine = vxs_parse_reals(settings->path.laplacians, laplacians, VXS_MOST_LAPLACIANS, count);
-    for (size_t k = 0; k < *count && fine; k++)
-        fine = laplacians[k] >= 0;
-    return fine ? VXS_OK
-                : vxs_fail(err, VXS_MISUSE,
-                           "'--laplacian' expects numbers that are not negative, at most %d, with "
-                           "commas between, not '%s'",
-                           VXS_MOST_LAPLACIANS, settings->path.laplacians);
-}
-
-vxs_status vxs_default_laplacian(const vxs_task *t, vxs_method_settings *settings, vxs_error *err)
-{
-    double laplacians[VXS_MOST_LAPLACIANS] = { 1 };
-    size_t count = 1;
-    if (!takes_laplacian(t) || settings->path.chosen)
-        return VXS_OK;
-    vxs_status status =
-        settings->path.laplacians ? vxs_read_laplacians(settings, laplacians, &count, err) : VXS_OK;
-    if (!status && count > 1)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "'--laplacian' has %zu values; one is required unless cross-validation "
-                          "chooses (--choose-lambda)",
-                          count);
-    settings->path.laplacian = laplacians[0];
-    settings->path.chosen = true;
-    return status;
-}
 
 static vxs_status default_cost(const vxs_method_settings *settings, vxs_path_point *point,
                                vxs_error *err)
@@ -110,7 +70,7 @@ vxs_status vxs_check_ratio(const vxs_task *t, const vxs_method_settings *m, cons
 void vxs_tuning_grid_release(vxs_tuning_grid *t)
 {
     free(t->values);
-    free(t->laplacians);
+    free(t->across);
     *t = (vxs_tuning_grid){ .count = 0 };
 }
 
@@ -129,7 +89,6 @@ static vxs_status list_costs(const vxs_method_settings *m, bool path, vxs_tuning
     t->values = status ? NULL : vxs_alloc(t->count, sizeof(*t->values), err);
     for (size_t k = 0; k < t->count && t->values; k++)
         t->values[k] = path ? costs[k] : one.value;
-    t->per_laplacian = t->count;
     return t->values ? VXS_OK : status ? status : VXS_FAILED;
 }
 
@@ -149,48 +108,65 @@ static vxs_status list_iterations(const vxs_method *method, const vxs_method_set
     t->values = vxs_alloc(t->count, sizeof(*t->values), err);
     for (size_t k = 0; k < t->count && t->values; k++)
         t->values[k] = !path ? one.value : count > 0 ? numbers[k] : (double)(k + 1);
-    t->per_laplacian = t->count;
     return t->values ? VXS_OK : VXS_FAILED;
+}
+
+/* Fractions of lambda_max, from 1 down; without a path the last one. */
+static vxs_status list_ratios(const vxs_method_settings *m, bool path, vxs_tuning_grid *t,
+                              vxs_error *err)
+{
+    double usual = path ? 0.01 : 0.1;
+    double least = isnan(m->path.lambda_ratio) ? usual : m->path.lambda_ratio;
+    t->count = path ? (size_t)m->path.nlambda : 1;
+    t->values = vxs_alloc(t->count, sizeof(*t->values), err);
+    for (size_t k = 0; k < t->count && t->values; k++)
+        t->values[k] = path ? pow(least, (double)k / (double)(t->count - 1)) : least;
+    return t->values ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status list_path(const vxs_task *task, const vxs_method_settings *m, bool path,
+                            vxs_tuning_grid *t, vxs_error *err)
+{
+    const vxs_method *method = vxs_task_method(task);
+    return method->path == VXS_BY_LAMBDA ? list_ratios(m, path, t, err)
+           : method->path == VXS_BY_COST ? list_costs(m, path, t, err)
+                                         : list_iterations(method, m, path, t, err);
+}
+
+/* A path for each value of the second axis, one after the other. */
+static vxs_status repeat_path(const vxs_method_settings *m, bool path, vxs_tuning_grid *t,
+                              vxs_error *err)
+{
+    double across[VXS_MOST_ACROSS];
+    size_t paths = 1, each = t->count;
+    vxs_status status = path ? vxs_axis_read(t->axis, m, across, &paths, err)
+                             : vxs_axis_read_one(t->axis, m, across, err);
+    if (status)
+        return status;
+    double *values = vxs_resize(t->values, paths * each, sizeof(*values), err);
+    t->values = values ? values : t->values;
+    t->across = values ? vxs_alloc(paths * each, sizeof(*t->across), err) : NULL;
+    if (!t->across)
+        return VXS_FAILED;
+    t->count = paths * each;
+    for (size_t k = 0; k < t->count; k++) {
+        t->values[k] = t->values[k % each];
+        t->across[k] = across[k / each];
+    }
+    return VXS_OK;
 }
 
 vxs_status vxs_tuning_grid_make(const vxs_task *task, const vxs_method_settings *m, bool path,
                                 vxs_tuning_grid *t, vxs_error *err)
 {
-    if (vxs_task_method(task)->path != VXS_BY_LAMBDA) {
-        *t = (vxs_tuning_grid){ .count = 0 };
-        return vxs_task_method(task)->path == VXS_BY_COST
-                   ? list_costs(m, path, t, err)
-                   : list_iterations(vxs_task_method(task), m, path, t, err);
-    }
-    double laplacians[VXS_MOST_LAPLACIANS] = { 1 }, fixed = path ? 0.01 : 0.1;
-    double least = isnan(m->path.lambda_ratio) ? fixed : m->path.lambda_ratio;
-    size_t each = path ? (size_t)m->path.nlambda : 1, count = 1;
-    *t = (vxs_tuning_grid){ .count = 0 };
-    vxs_status status = takes_laplacian(task) && m->path.laplacians
-                            ? vxs_read_laplacians(m, laplacians, &count, err)
-                            : VXS_OK;
-    if (!status && count > 1 && !path)
-        status =
-            vxs_fail(err, VXS_MISUSE,
-                     "'--laplacian' has %zu values, and there are no folds to choose one of them",
-                     count);
+    *t = (vxs_tuning_grid){ .by = VXS_BY_LAMBDA, .axis = vxs_axis_of(&task->settings, m) };
+    vxs_status status = list_path(task, m, path, t, err);
+    t->per_path = t->count;
+    if (!status && t->axis)
+        status = repeat_path(m, path, t, err);
     if (status)
-        return status;
-    t->values = vxs_alloc(count, each * sizeof(*t->values), err);
-    t->laplacians =
-        takes_laplacian(task) ? vxs_alloc(count, each * sizeof(*t->laplacians), err) : NULL;
-    if (!t->values || (takes_laplacian(task) && !t->laplacians)) {
         vxs_tuning_grid_release(t);
-        return VXS_FAILED;
-    }
-    t->count = count * each;
-    t->per_laplacian = each;
-    for (size_t k = 0; k < t->count; k++) {
-        t->values[k] = path ? pow(least, (double)(k % each) / (double)(each - 1)) : least;
-        if (t->laplacians)
-            t->laplacians[k] = laplacians[k / each];
-    }
-    return VXS_OK;
+    return status;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -205,6 +181,26 @@ void vxs_selection_release(vxs_selection *s)
     *s = (vxs_selection){ .losses = NULL };
 }
 
+void vxs_selection_take(const vxs_task *task, const vxs_selection *s, vxs_method_settings *m)
+{
+    if (vxs_task_method(task)->path == VXS_BY_LAMBDA)
+        m->path.lambda_ratio = s->value;
+    m->path.point = s->value;
+    m->path.chosen = true;
+    vxs_axis_set(s->tuning.axis, s->across, m);
+}
+
+const char *vxs_axis_chosen(const vxs_selection *s, char text[VXS_AXIS_TEXT])
+{
+    const vxs_tuning_grid *t = &s->tuning;
+    char number[VXS_REAL_TEXT];
+    text[0] = '\0';
+    if (t->axis && t->count > t->per_path)
+        (void)snprintf(text, VXS_AXIS_TEXT, " and %s %s", t->axis->option,
+                       vxs_short_text(s->across, number));
+    return text;
+}
+
 const char *vxs_point_words(const vxs_selection *s)
 {
     return vxs_path_words_of(s->tuning.by)->measured;
@@ -215,31 +211,43 @@ const char *vxs_chosen_words(const vxs_tuning_grid *t)
     return vxs_path_words_of(t->by)->name;
 }
 
+const char *vxs_also_words(const vxs_tuning_grid *t)
+{
+    return t->axis && t->count > t->per_path ? t->axis->also : "";
+}
+
+const char *vxs_record_also(const vxs_record *r)
+{
+    const vxs_axis *axis = vxs_axis_of(&r->task, &r->settings);
+    double values[VXS_MOST_ACROSS];
+    size_t count = 0;
+    bool several = axis && !vxs_axis_read(axis, &r->settings, values, &count, NULL) && count > 1;
+    return several ? axis->also : "";
+}
+
+static void list_json(vxs_json_writer *w, const char *key, const double *values, size_t count)
+{
+    vxs_json_open_array(w, key);
+    for (size_t k = 0; k < count; k++)
+        vxs_json_real(w, NULL, values[k]);
+    vxs_json_close_array(w);
+}
+
 static void rows_json(vxs_json_writer *w, const char *key, const double *values, size_t rows,
                       size_t count)
 {
     vxs_json_open_array(w, key);
-    for (size_t r = 0; r < rows; r++) {
-        vxs_json_open_array(w, NULL);
-        for (size_t k = 0; k < count; k++)
-            vxs_json_real(w, NULL, values[r * count + k]);
-        vxs_json_close_array(w);
-    }
+    for (size_t r = 0; r < rows; r++)
+        list_json(w, NULL, values + r * count, count);
     vxs_json_close_array(w);
 }
 
 void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds)
 {
-    vxs_json_open_array(w, vxs_path_words_of(s->tuning.by)->key);
-    for (size_t k = 0; k < s->tuning.count; k++)
-        vxs_json_real(w, NULL, s->tuning.values[k]);
-    vxs_json_close_array(w);
-    if (s->tuning.laplacians) {
-        vxs_json_open_array(w, "laplacians");
-        for (size_t k = 0; k < s->tuning.count; k++)
-            vxs_json_real(w, NULL, s->tuning.laplacians[k]);
-        vxs_json_close_array(w);
-    }
+    const vxs_tuning_grid *t = &s->tuning;
+    list_json(w, vxs_path_words_of(t->by)->key, t->values, t->count);
+    if (t->axis)
+        list_json(w, t->axis->key, t->across, t->count);
     rows_json(w, "inner_losses", s->losses, folds, s->tuning.count);
     rows_json(w, "inner_features", s->sizes, folds, s->tuning.count);
 }
@@ -269,28 +277,25 @@ static vxs_status read_rows(const vxs_json *rows, size_t folds, size_t count, do
 vxs_status vxs_selection_read(const vxs_record *r, vxs_selection *s, size_t *folds, vxs_error *err)
 {
     const vxs_path_words *path = vxs_record_path(r);
+    const vxs_axis *axis = vxs_axis_of(&r->task, &r->settings);
     const vxs_json *points = vxs_json_get(r->about, path->key),
-                   *laplacians = vxs_json_get(r->about, "laplacians"),
+                   *across = axis ? vxs_json_get(r->about, axis->key) : NULL,
                    *losses = vxs_json_get(r->about, "inner_losses");
     vxs_tuning_grid *t = &s->tuning;
-    *s = (vxs_selection){ .tuning = { .by = path->by } };
+    *s = (vxs_selection){ .tuning = { .by = path->by, .axis = across ? axis : NULL } };
     *folds = losses ? losses->length : 0;
     if (!points || points->length == 0 || *folds == 0)
         return VXS_OK;
     t->count = points->length;
     t->values = vxs_alloc(t->count, sizeof(*t->values), err);
-    t->laplacians = laplacians ? vxs_alloc(t->count, sizeof(*t->laplacians), err) : NULL;
-    if (!t->values || (laplacians && !t->laplacians))
+    t->across = across ? vxs_alloc(t->count, sizeof(*t->across), err) : NULL;
+    if (!t->values || (across && !t->across))
         return VXS_FAILED;
     take_numbers(points, t->values, t->count);
-    take_numbers(laplacians, t->laplacians, laplacians ? t->count : 0);
-    t->per_laplacian =
-        path->by == VXS_BY_LAMBDA
-            ? 1
-            : t->count; /* lambda rises where the next weight of the Laplacian begins */
-    while (t->per_laplacian < t->count &&
-           t->values[t->per_laplacian] < t->values[t->per_laplacian - 1])
-        t->per_laplacian++;
+    take_numbers(across, t->across, across ? t->count : 0);
+    t->per_path = across ? 1 : t->count;
+    while (t->per_path < t->count && t->across[t->per_path] == t->across[0])
+        t->per_path++;
     vxs_status status = read_rows(losses, *folds, t->count, &s->losses, err);
     if (!status)
         status =

@@ -95,7 +95,8 @@ static bool varies(const vxs_residual_products *r, const double *k)
     return after > NOTHING * before;
 }
 
-/* Kernels between training subjects; 0 if their features do not differ. */
+/* Kernels between training subjects; 0 if their features do not differ. What they are divided by is
+ * the same for every gamma. */
 static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
 {
     const vxs_residual_products *r = &m->residual;
@@ -109,28 +110,48 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
         memset(k, 0, n * n * sizeof(*k));
         m->kernel.scale = 1;
     } else if (!status) {
-        status = vxs_kernel_scale(&m->kernel, k, t->weights, n, err);
+        if (!(m->kernel.scale > 0))
+            status = vxs_kernel_scale(&m->kernel, k, t->weights, n, err);
         if (!status)
             vxs_kernel_apply(&m->kernel, k, n);
     }
     free(z);
     if (!status)
-        return vxs_gram_take(k, n, 1, &m->design, err);
-    free(k);
+        status = vxs_gram_take(k, n, 1, &m->design, err);
+    else
+        free(k);
+    if (!status)
+        m->norm = vxs_kernel_norm_of(m->design);
     return status;
+}
+
+static double gamma_of(const vxs_svm_settings *s)
+{
+    return s->gamma > 0 ? s->gamma : 1;
+}
+
+/* Another gamma is another kernel of the same products; one at a time is kept. */
+static vxs_status change_gamma(const vxs_task *t, machines *m, double gamma, vxs_error *err)
+{
+    if (m->kernel.kind == VXS_KERNEL_LINEAR || m->kernel.gamma == gamma)
+        return VXS_OK;
+    vxs_design_free(m->design);
+    m->design = NULL;
+    m->kernel.gamma = gamma;
+    return make_kernel(t, m, err);
 }
 
 static vxs_status make_machines(const vxs_context *context, vxs_task *t, const vxs_svm_settings *s,
                                 vxs_error *err)
 {
     if (t->prepared)
-        return VXS_OK;
+        return change_gamma(t, (machines *)t->prepared, gamma_of(s), err);
     machines *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return VXS_FAILED;
     *m = (machines){ .head = { release_machines }, .spread = spread_of(t) };
     m->kernel = (vxs_kernel){ .kind = s->kernel,
-                              .gamma = s->gamma,
+                              .gamma = gamma_of(s),
                               .constant = s->constant,
                               .degree = (int)s->degree,
                               .factor = m->spread };
@@ -141,11 +162,7 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t, const v
         status = begin_residual(t, m, err);
     /* the products that folds share are not of one fold; `unit` has measured the columns as well */
     m->passes = (m->own || !t->products_shared ? 1 : 0) + passes_since(t, read);
-    if (!status)
-        status = make_kernel(t, m, err);
-    if (!status)
-        m->norm = vxs_kernel_norm_of(m->design);
-    return status;
+    return status ? status : make_kernel(t, m, err);
 }
 
 vxs_status vxs_prepare_machine(const vxs_context *context, vxs_task *t, size_t output,
@@ -223,6 +240,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
         m->weight[o->fit.index[k]] = o->fit.weight[k];
     m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
     m->kernel = prepared->kernel;
+    o->fit.certificate.gamma = m->kernel.kind == VXS_KERNEL_LINEAR ? 0 : m->kernel.gamma;
     m->products = prepared->products;
     m->residual = &prepared->residual;
     m->regresses = vxs_task_regresses(t);

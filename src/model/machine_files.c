@@ -102,12 +102,14 @@ static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_setti
             machine->weight[i] = vxs_npy_item(&a, at + i);
         machine->intercept = vxs_npy_item(&a, at + n);
         machine->kernel = (vxs_kernel){ .kind = s->kernel,
-                                        .gamma = s->gamma,
+                                        .gamma = m->outputs[k].fit.certificate.gamma,
                                         .constant = s->constant,
                                         .degree = (int)s->degree,
                                         .scale = vxs_npy_item(&a, at + n + 1),
                                         .factor = vxs_npy_item(&a, at + n + 2) };
-        if (!(machine->kernel.scale > 0 && machine->kernel.factor > 0))
+        if (!status && s->kernel != VXS_KERNEL_LINEAR && !(machine->kernel.gamma > 0))
+            status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: gamma", m->path);
+        if (!status && !(machine->kernel.scale > 0 && machine->kernel.factor > 0))
             status = broken(path, "scale and factor of the kernel are above 0", err);
     }
     vxs_npy_release(&a);

@@ -481,7 +481,7 @@ static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)
     const vxs_svm_settings *s = &r->settings.svm;
     fputs(kernel_words[s->kernel], begin_row(rows, "Kernel"));
     if (s->kernel != VXS_KERNEL_LINEAR)
-        write_number(begin_row(rows, "gamma"), "%s", s->gamma);
+        fputs(s->gammas ? s->gammas : "1", begin_row(rows, "gamma"));
     if (r->class_count == 0)
         write_number(begin_row(rows, "epsilon"), "%s SD of the target", s->epsilon);
 }

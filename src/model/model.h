@@ -196,14 +196,9 @@ VXS_MUST_CHECK vxs_status vxs_feature_names_check(const vxs_cohort *cohort, cons
                                                   vxs_error *err);
 /* problem.c: releases task->prepared, which no longer fits the design. */
 void vxs_task_unprepare(vxs_task *task);
-#define VXS_MOST_LAPLACIANS 16
-/* Weights of the Laplacian listed by --laplacian; count is 0 for methods without this option. */
-VXS_MUST_CHECK vxs_status vxs_read_laplacians(const vxs_method_settings *settings,
-                                              double laplacians[VXS_MOST_LAPLACIANS], size_t *count,
-                                              vxs_error *err);
-/* Sets the single weight of the Laplacian used without cross-validation. */
-VXS_MUST_CHECK vxs_status vxs_default_laplacian(const vxs_task *task, vxs_method_settings *settings,
-                                                vxs_error *err);
+/* second_axis.c: the single value of a second hyperparameter used without cross-validation. */
+VXS_MUST_CHECK vxs_status vxs_default_across(const vxs_task *task, vxs_method_settings *settings,
+                                             vxs_error *err);
 /* estimators.c: refuses settings that the method does not take. */
 VXS_MUST_CHECK vxs_status vxs_task_check_settings(const vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_graph_read(const char *path, const vxs_cohort *cohort,

@@ -47,6 +47,8 @@ typedef struct {
 } vxs_path_words;
 const vxs_path_words *vxs_path_words_of(vxs_path_kind by);
 const vxs_path_words *vxs_record_path(const vxs_record *record);
+/* " and gamma" where several values of a second hyperparameter were tried; else "". */
+const char *vxs_record_also(const vxs_record *record);
 
 /* Kind of feature blocks that the method selects; VXS_SELECTS_NONE for methods with a weight for
  * each feature. */

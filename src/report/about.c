@@ -86,8 +86,9 @@ void vxs_section_evaluation(const vxs_results *s)
         vxs_html(s->out, "%g folds, %g repeat%s, ", f.folds, f.repeats,
                  vxs_plural((size_t)f.repeats));
     if (f.inner > 0)
-        vxs_html(s->out, "%s chosen by %g-fold inner CV (%s)", vxs_record_path(&s->record)->chosen,
-                 f.inner, rule_words(cv));
+        vxs_html(s->out, "%s%s chosen by %g-fold inner CV (%s)",
+                 vxs_record_path(&s->record)->chosen, vxs_record_also(&s->record), f.inner,
+                 rule_words(cv));
     else
         vxs_html(s->out, "%s fixed beforehand", vxs_record_path(&s->record)->chosen);
     if (vxs_results_text(cv, "folds")[0])

@@ -1,11 +1,12 @@
 /* inner_loss.c - inner cross-validation: loss and number of features against lambda, or against
  * what else it chooses. */
+#include "model/axis.h"
 #include "report/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_NAMED 8 /* smoothnesses that the legend has room for */
+#define MOST_NAMED 8 /* values of a second axis that the legend has room for */
 
 typedef struct {
     const vxs_results *s;
@@ -15,24 +16,25 @@ typedef struct {
     char (*names)[VXS_REAL_TEXT + 10];
 } curves;
 
-/* A line for each fold and smoothness; the first fold's are named. */
+/* A line for each fold and value of a second axis; the first fold's are named. */
 static size_t draw(curves *c, const double *values)
 {
     static const char *const colors[MOST_NAMED] = { "#1f4e79", "#b8860b", "#2e7d32", "#8e24aa",
                                                     "#c62828", "#00838f", "#5d4037", "#455a64" };
     const vxs_tuning_grid *t = &c->choice->tuning;
-    size_t lines = 0, kinds = t->count / t->per_laplacian;
+    size_t lines = 0, kinds = t->count / t->per_path;
     for (size_t k = 0; k < kinds; k++) {
         char number[VXS_REAL_TEXT];
-        snprintf(c->names[k], sizeof(c->names[k]), "Laplacian %s",
-                 vxs_short_text(t->laplacians ? t->laplacians[k * t->per_laplacian] : 0, number));
+        if (t->axis)
+            snprintf(c->names[k], sizeof(c->names[k]), "%s %s", t->axis->words,
+                     vxs_short_text(t->across[k * t->per_path], number));
         for (size_t f = 0; f < c->folds; f++)
             c->series[lines++] =
                 (vxs_series){ .name = f == 0 && kinds > 1 && k < MOST_NAMED ? c->names[k] : NULL,
                               .color = colors[k % MOST_NAMED],
-                              .x = t->values + k * t->per_laplacian,
-                              .y = values + f * t->count + k * t->per_laplacian,
-                              .count = t->per_laplacian,
+                              .x = t->values + k * t->per_path,
+                              .y = values + f * t->count + k * t->per_path,
+                              .count = t->per_path,
                               .line = true };
     }
     return lines;
@@ -119,10 +121,13 @@ vxs_status vxs_section_choice(const vxs_results *s, vxs_error *err)
     if (path->by == VXS_BY_COST)
         vxs_html(s->out, "C = %v, chosen by cross-validation in the training subjects. ",
                  1 / c->lambda);
+    const vxs_axis *axis = vxs_axis_of(&s->record.task, &s->record.settings);
+    if (axis && vxs_json_get(s->about, axis->key))
+        vxs_html(s->out, "Its %s is %v. ", axis->words, vxs_axis_certified(axis, c));
     vxs_html(s->out,
-             "The loss of the folds only chooses %s; it is no estimate of accuracy.</p>\n"
+             "The loss of the folds only chooses %s%s; it is no estimate of accuracy.</p>\n"
              "<div class=\"row\">\n",
-             path->chosen);
+             path->chosen, vxs_record_also(&s->record));
     vxs_status status = vxs_section_selection(s, err);
     fputs("</div>\n", s->out);
     vxs_caption_selection(s);

@@ -104,11 +104,11 @@ vxs_status vxs_section_permutations(const vxs_results *s, vxs_error *err)
     vxs_html(
         s->out,
         "</div>\n<p class=\"small\">Each permutation repeats the complete cross-validation: "
-        "folds, prefilter, choice of %s and fits. Covariates are not permuted; the null "
+        "folds, prefilter, choice of %s%s and fits. Covariates are not permuted; the null "
         "hypothesis is that the target is independent of images and covariates jointly. "
         "p = (C + 1) / (N + 1), where C of N permutations are at least as good as the observed "
         "value. If few permutations are distinct, p is at least 1 / their number.</p>\n",
-        vxs_record_path(&s->record)->chosen);
+        vxs_record_path(&s->record)->chosen, vxs_record_also(&s->record));
     if (s->record.class_count > 2)
         vxs_section_classes(s);
     return status;

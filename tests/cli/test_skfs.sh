@@ -9,7 +9,7 @@ skfs() { # CODE PART OPTIONS...
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,-2
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian much
 skfs 2 "'--laplacian' expects numbers that are not negative" --laplacian 1,
-skfs 2 "'--laplacian' has 2 values; one is required unless cross-validation chooses (--choose-lambda)" --laplacian 1,2
+skfs 2 "'--laplacian' has 2 values; one is required unless folds choose (--choose-lambda, --inner-folds)" --laplacian 1,2
 skfs 2 "'--bandwidth' expects a number above 0, or median, not '0'" --bandwidth 0
 skfs 2 "'--bandwidth' expects a number above 0, or median, not 'wide'" --bandwidth wide
 skfs 2 "confounds are taken out of the features, with '--confounds-as regress'" --confounds age
@@ -19,7 +19,7 @@ skfs 2 "'--graph grid18' is of voxels; the features are not" --graph grid18
 skfs 66 "cannot read 'tre'" --graph tre
 refuses 65 "method 'skfs' predicts classes; column 'score' holds scores" voxsift fit c --target score --method skfs -o x
 refuses 2 "'--prefilter' does not go with method 'skfs'" voxsift cv c --target dx --method skfs --prefilter variance:0.5 -o x -q
-refuses 2 "'--laplacian' has 2 values, and there are no folds to choose one of them" \
+refuses 2 "'--laplacian' has 2 values; one is required unless folds choose" \
     voxsift cv c --target dx --method skfs --laplacian 1,2 --inner-folds 0 -o x -q
 refuses 2 "'--laplacian' expects one value here" voxsift stability c --target dx --method skfs --laplacian 1,2 -o x
 [ -e x ] && fail "a refused run left its output" || pass

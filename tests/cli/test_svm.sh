@@ -2,4 +2,7 @@
 run "$PYTHON" "$top/tests/model/svm_agrees.py"
 same "kernel machines agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/svm_gamma_agrees.py"
+same "the grid of gamma is that of each gamma" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 nothing_left "svm"

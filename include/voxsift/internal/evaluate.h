@@ -101,7 +101,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 /* One outer fold of one repeat. */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
-    double value, laplacian;          /* as the inner folds chose: of lambda_max, and smoothness */
+    double value, across;             /* as the inner folds chose, of a second axis as well */
     vxs_metrics outer, inner;         /* of held-out subjects; of the choice of lambda */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */

@@ -66,12 +66,20 @@ void vxs_task_unshare(vxs_task *copy, const vxs_task *task);
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 void vxs_selection_release(vxs_selection *selection);
+/* Gives the settings what was chosen. */
+void vxs_selection_take(const vxs_task *task, const vxs_selection *selection,
+                        vxs_method_settings *settings);
+/* " and gamma 0.5" of a second hyperparameter that was chosen from several; else "". */
+#define VXS_AXIS_TEXT 64
+const char *vxs_axis_chosen(const vxs_selection *selection, char text[VXS_AXIS_TEXT]);
 /* Noun for `count` selected feature blocks of a model: "features", "group". */
 const char *vxs_block_name(const vxs_model *model, size_t count);
 /* Unit of the chosen hyperparameter value: "of lambda_max", "iterations", "selected". */
 const char *vxs_point_words(const vxs_selection *selection);
 /* Name of the tuned hyperparameter: "lambda", "iterations", "the number to select". */
 const char *vxs_chosen_words(const vxs_tuning_grid *tuning);
+/* " and gamma" where several values of a second hyperparameter are tried; else "". */
+const char *vxs_also_words(const vxs_tuning_grid *tuning);
 /* Warns if unpenalized directions are unidentified, and explains the consequence. */
 void vxs_warn_unidentified(const vxs_context *context, size_t unidentified);
 /* Writes the keys common to all fits into an open JSON object. */

@@ -56,8 +56,12 @@ const vxs_param vxs_svm_params[] = {
                  .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "
                          "subjects more closely. As kernels have no unit, one list "
                          "suits all data; for scores C is in standard deviations of the target."),
-    VXS_REAL_ROW("gamma", "G", VXS_AT(svm.gamma), 1, 1e-9, 1e9, "G of the kernels rbf and poly",
-                 .head = VXS_HEAD_HYPER),
+    VXS_TEXT_ROW("gamma", "LIST", VXS_AT(svm.gammas),
+                 "G of the kernels rbf and poly; of a list (0.1,1,10) folds choose, with C; "
+                 "default 1",
+                 .head = VXS_HEAD_HYPER,
+                 .more = "Distances are divided by their median, products by their mean, so that "
+                         "one list suits all data. All of them take one reading of the features."),
     VXS_REAL_ROW("coef0", "R", VXS_AT(svm.constant), 1, 0, 1e9, "R of the kernel poly",
                  .head = VXS_HEAD_HYPER),
     VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
