@@ -84,6 +84,6 @@ void vxs_print_positive(FILE *out, const vxs_task *task)
         return;
     for (size_t i = 0; i < task->n; i++)
         positive += task->score[i] == 1;
-    fprintf(out, "  positive class: %s (%zu subject%s), against %s (%zu)\n", task->classes[1],
-            positive, vxs_plural(positive), task->classes[0], task->n - positive);
+    fprintf(out, "  positive class: %s (%zu %s%s), against %s (%zu)\n", task->classes[1], positive,
+            vxs_row_word(task), vxs_plural(positive), task->classes[0], task->n - positive);
 }

@@ -184,6 +184,8 @@ void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 typedef vxs_status vxs_task_work(const vxs_call *call, vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
                                         vxs_task_work *work, vxs_error *err);
+/* What a row of the cohort is: "subject" or "voxel". */
+const char *vxs_row_word(const vxs_task *task);
 /* "160 subjects (80 people)"; without the people if each has one subject. */
 #define VXS_SUBJECTS_TEXT 80
 const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT]);
@@ -192,6 +194,11 @@ const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEX
  * positive class of two. */
 void vxs_print_classes(FILE *out, char *const *classes, const vxs_class_scores *scores);
 void vxs_print_positive(FILE *out, const vxs_task *task);
+
+/* predicted_images.c: predicts images of voxels, for -o. */
+VXS_MUST_CHECK vxs_status vxs_print_predicted_images(const vxs_call *call, const vxs_model *model,
+                                                     const vxs_patch_settings *settings,
+                                                     bool training_too, vxs_error *err);
 
 /* Closes the JSON object of --json, with the warnings of the run; the last output of a successful
  * command. */

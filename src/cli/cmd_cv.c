@@ -75,6 +75,20 @@ static void print_metric(const vxs_call *call, const vxs_cv *cv, const char *nam
                     interval(&cv->ahead[b].low, &cv->ahead[b].high, name, true, range));
 }
 
+/* Prints the metric within each person, of rows that are voxels. */
+static void print_within(const vxs_call *call, const vxs_cv *cv)
+{
+    const vxs_within *w = &cv->within;
+    char mean[VXS_REAL_TEXT], sd[VXS_REAL_TEXT], text[4][VXS_REAL_TEXT];
+    if (!w->metric || w->count == 0)
+        return;
+    fprintf(call->out, "  %s within people: mean %s (%s to %s), sd %s, from %s to %s, of %zu\n",
+            w->metric->words, vxs_score_text(w->mean, false, mean),
+            vxs_score_text(w->low, false, text[0]), vxs_score_text(w->high, false, text[1]),
+            vxs_score_text(w->sd, false, sd), vxs_score_text(w->least, false, text[2]),
+            vxs_score_text(w->most, false, text[3]), w->count);
+}
+
 /* Prints which held-out subjects the comparing metrics compare. */
 static void print_comparison(const vxs_call *call, const vxs_cv *cv)
 {
@@ -179,6 +193,7 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     vxs_print_classes(call->out, t->classes, &cv->classes);
     print_calibration(call, cv);
     print_comparison(call, cv);
+    print_within(call, cv);
     if (isnan(value_of(&cv->low, names[0]))) /* first metric that compares subjects */
         fprintf(call->out,
                 "  unknown: %s two subjects of one fold that differ in '%s'; use fewer folds\n",
@@ -229,6 +244,9 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %s/weights.tsv      mean%s over folds%s\n", dir,
             vxs_task_method(t)->path == VXS_BY_COST ? " and SD" : ", SD and selection frequency",
             t->cohort->kind == VXS_FEATURES_VOXELS ? "; also as maps" : "");
+    if (cv->within.metric)
+        fprintf(out, "  %s/people.tsv       %s of each person's voxels\n", dir,
+                cv->within.metric->words);
     fprintf(out, "  %s/cv.json          all results and settings\n", dir);
 }
 

@@ -48,6 +48,8 @@ static void show_cohort_json(const vxs_call *call, const vxs_json *about, const 
     vxs_json_open_object(&w, NULL);
     vxs_json_text(&w, "kind", "cohort");
     vxs_json_real(&w, "subjects", vxs_json_get_number(about, "subjects"));
+    if (vxs_patches_of(about))
+        vxs_json_text(&w, "subjects_are", "voxels");
     vxs_json_real(&w, "people", vxs_json_get_number(about, "people"));
     vxs_json_real(&w, "people_perhaps", vxs_json_get_number(about, "people_perhaps"));
     vxs_json_text(&w, "id_column", vxs_json_get_text(about, "id_column"));
@@ -103,8 +105,10 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
     const vxs_json *how = vxs_json_get(about, "preprocessing");
     FILE *out = call->out;
-    fprintf(out, "'%s' is a cohort of %.0f subjects with %.0f %s each.\n", call->operands[0],
-            vxs_json_get_number(about, "subjects"), vxs_json_get_number(about, "features"), unit);
+    bool patches = vxs_patches_of(about) != NULL;
+    fprintf(out, "'%s' is a cohort of %.0f %s with %.0f %s each.\n", call->operands[0],
+            vxs_json_get_number(about, "subjects"), patches ? "voxels" : "subjects",
+            vxs_json_get_number(about, "features"), patches ? "features" : unit);
     show_people(out, about);
     if (is_sparse(about))
         fprintf(out, "  stored      sparse: %.0f nonzero values\n",

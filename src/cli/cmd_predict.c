@@ -19,18 +19,35 @@ static const vxs_operand operands[] = {
 static const vxs_example examples[] = {
     { "voxsift predict age new.tsv --image-column t1w", "predict from new images" },
     { "voxsift predict age test --json", "predict for a cohort, for a script" },
+    { "voxsift predict lesion new.tsv -o maps",
+      "write an image of probabilities for each subject, by a model of voxels" },
     { NULL, NULL },
 };
 
 typedef struct {
-    vxs_cohort_settings sources; /* first: offsets in vxs_source_params start here */
+    vxs_patch_settings patches; /* first, and sources in it: offsets of vxs_source_params */
     bool training_too;
 } predict_settings;
+#define OF(member) offsetof(predict_settings, patches.member)
 
 static const vxs_param predict_params[] = {
     VXS_FLAG_ROW("training-too", offsetof(predict_settings, training_too),
                  "include training subjects in the metrics, which then overestimate accuracy",
                  .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW(
+        "label-column", "NAME", OF(label_column),
+        "with -o: column of the table with label images, to which predictions are compared",
+        .head = VXS_HEAD_EVALUATION),
+    VXS_REAL_ROW("label-threshold", "X", OF(label_threshold), NAN, -1e30, 1e30,
+                 "with --label-column: labels above X are class 1; default: as in training",
+                 .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW("mask", "WHICH", OF(mask),
+                 "with -o: voxels to predict: nonzero, auto, or an image; default: the rule of "
+                 "training",
+                 .head = VXS_HEAD_DATA),
+    VXS_TEXT_ROW("mask-column", "NAME", OF(mask_column),
+                 "with -o: column of the table with the paths of each subject's mask",
+                 .head = VXS_HEAD_DATA),
     { .name = NULL },
 };
 
@@ -478,7 +495,7 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     predictions p = { .call = call, .model = model, .cohort = cohort, .target = SIZE_MAX };
     if (vxs_table_find(cohort->people, model->task.target, &p.target, NULL))
         p.target = SIZE_MAX;
-    const vxs_cohort_settings *s = &((const predict_settings *)call->values)->sources;
+    const vxs_cohort_settings *s = &((const predict_settings *)call->values)->patches.sources;
     const vxs_texts none = { .each = { NULL } };
     vxs_status status = vxs_row_filter_make(&p.filter, cohort->people, selected ? &none : &s->only,
                                             selected ? &none : &s->exclude, err);
@@ -510,23 +527,35 @@ static bool is_cohort(char **sources)
     return stat(path, &about) == 0;
 }
 
-static vxs_status run(const vxs_call *call, vxs_error *err)
+static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model, vxs_error *err)
 {
-    vxs_model model;
+    const vxs_patch_settings *s = &((const predict_settings *)call->values)->patches;
     vxs_cohort cohort;
     char **sources = call->operands + 1;
+    if (s->label_column || s->mask || s->mask_column || !isnan(s->label_threshold))
+        return vxs_fail(err, VXS_MISUSE,
+                        "--label-column, --label-threshold, --mask and --mask-column require -o");
+    vxs_status status = is_cohort(sources)
+                            ? vxs_cohort_open(sources[0], &cohort, err)
+                            : vxs_model_cohort(call->context, model, &s->sources,
+                                               (const char *const *)sources, &cohort, err);
+    if (status)
+        return status;
+    status = predict(call, model, &cohort, !is_cohort(sources), err);
+    vxs_cohort_release(&cohort);
+    return status;
+}
+
+static vxs_status run(const vxs_call *call, vxs_error *err)
+{
+    const predict_settings *s = call->values;
+    vxs_model model;
     vxs_status status = vxs_model_read(call->operands[0], &model, err);
     if (status)
         return status;
-    status = is_cohort(sources)
-                 ? vxs_cohort_open(sources[0], &cohort, err)
-                 : vxs_model_cohort(call->context, &model,
-                                    &((const predict_settings *)call->values)->sources,
-                                    (const char *const *)sources, &cohort, err);
-    if (!status) {
-        status = predict(call, &model, &cohort, !is_cohort(sources), err);
-        vxs_cohort_release(&cohort);
-    }
+    status = call->shared->out
+                 ? vxs_print_predicted_images(call, &model, &s->patches, s->training_too, err)
+                 : predict_subjects(call, &model, err);
     vxs_model_release(&model);
     return status;
 }
@@ -545,6 +574,12 @@ const vxs_command vxs_cmd_predict = {
         "image); person (same id, another image or none to compare); perhaps (the ids suggest "
         "another scan of a training person, as P1_v2 and P1_v1; not used if --person defines the "
         "persons of both cohorts).\n\n"
+        "A model of voxels, of a cohort made by 'voxsift patches', takes the table of new images "
+        "and -o DIR. It writes probability_ID.nii.gz for each subject, on the grid of its images: "
+        "of two classes the positive one, of more all, one behind the other; score_ID.nii.gz where "
+        "there are no calibrated probabilities. Columns of images have the names of training "
+        "unless --image-column has others. Prints a row for each subject; with --label-column the "
+        "AUC of its voxels and the Dice coefficient as well.\n\n"
         "If the table has the target, prints metrics on standard error and in --json. They exclude "
         "training subjects, and subjects of classes that the model does not have; a warning names "
         "these.\n\n"
@@ -558,7 +593,7 @@ const vxs_command vxs_cmd_predict = {
     .operands = operands,
     .params = vxs_source_params,
     .more_params = predict_params,
-    .takes = VXS_TAKES_JSON | VXS_TAKES_THREADS,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL,
     .examples = examples,
     .run = run,
 };

@@ -30,7 +30,7 @@ typedef struct {
     vxs_packed packed;          /* image kept from survey to writing, if memory allows */
 } vxs_subject;
 
-typedef struct {
+typedef struct vxs_build {
     const vxs_context *context;
     const vxs_cohort_settings *settings;
     int nthreads;
@@ -80,12 +80,18 @@ typedef struct {
     uint64_t packed_bytes; /* total over subjects */
     void (*write_extra)(vxs_json_writer *w,
                         const void *extra); /* writes further keys to cohort.json; or NULL */
+    /* writes further cells of features.tsv for a feature, or for SIZE_MAX their headers; or NULL */
+    void (*write_feature)(vxs_tsv_writer *w, size_t feature, const void *extra);
     const void *extra;
+    const struct vxs_build *subjects_of; /* rows are voxels of these subjects; otherwise NULL */
 } vxs_build;
 
 void vxs_build_release(vxs_build *build);
 
 /* sources.c: lists subjects. Paths and ids are copied. */
+/* The path in a cell of the table, relative to it; NULL where the cell is empty. */
+VXS_MUST_CHECK vxs_status vxs_build_cell_path(const vxs_build *build, size_t column, size_t row,
+                                              char **path, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_build_list(vxs_build *build, const char *const *sources,
                                          vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_build_add(vxs_build *build, const char *id, char *path, size_t volume,
@@ -238,6 +244,11 @@ VXS_MUST_CHECK vxs_status vxs_build_read_mask(vxs_build *build, vxs_error *err);
  * read stores the file's hash. */
 VXS_MUST_CHECK vxs_status vxs_build_load(const vxs_build *build, vxs_subject *subject,
                                          vxs_packed *packed, vxs_error *err);
+/* Shift and factor of an image by its finite values inside; value = (stored - shift) * factor. */
+VXS_MUST_CHECK vxs_status vxs_find_image_scale(int scale, const float *values,
+                                               const uint8_t *inside, size_t voxels,
+                                               const char *path, double *shift, double *factor,
+                                               vxs_error *err);
 /* Sets NaN and infinite values to 0, scales, then smooths inside the mask. */
 VXS_MUST_CHECK vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject,
                                             vxs_volume *volume, vxs_error *err);

@@ -88,7 +88,8 @@ static void write_subjects(vxs_json_writer *w, const vxs_build *build, bool kept
 
 static void write_about(const vxs_build *build, FILE *stream)
 {
-    size_t kept = vxs_build_kept(build);
+    const vxs_build *whose = build->subjects_of ? build->subjects_of : build;
+    size_t kept = vxs_build_kept(build), usable = vxs_build_kept(whose);
     vxs_json_writer w;
     vxs_json_init(&w, stream);
     vxs_json_open_object(&w, NULL);
@@ -102,8 +103,8 @@ static void write_about(const vxs_build *build, FILE *stream)
     vxs_json_text(&w, "person_column", build->person_header);
     vxs_json_bool(&w, "person_said", build->settings->person != NULL);
     vxs_suspicions_json(&w, build);
-    vxs_json_whole(&w, "dropped", (int64_t)(build->count - kept - vxs_build_unselected(build)));
-    vxs_build_selection_json(&w, build);
+    vxs_json_whole(&w, "dropped", (int64_t)(whose->count - usable - vxs_build_unselected(whose)));
+    vxs_build_selection_json(&w, whose);
     vxs_json_whole(&w, "features", (int64_t)build->p);
     vxs_json_text(&w, "features_are",
                   !build->mask               ? "columns"
@@ -122,10 +123,10 @@ static void write_about(const vxs_build *build, FILE *stream)
     if (build->write_extra)
         build->write_extra(&w, build->extra);
     write_subjects(&w, build, true);
-    write_subjects(&w, build, false);
+    write_subjects(&w, whose, false);
     vxs_json_open_array(&w, "rows_without_data");
-    for (size_t k = 0; k < build->unmatched_count; k++)
-        vxs_json_text(&w, NULL, build->unmatched[k]);
+    for (size_t k = 0; k < whose->unmatched_count; k++)
+        vxs_json_text(&w, NULL, whose->unmatched[k]);
     vxs_json_close_array(&w);
     vxs_json_close_object(&w);
 }
@@ -186,14 +187,18 @@ static void write_regions(const vxs_build *build, FILE *stream)
     }
 }
 
-static void write_names(const char *const *names, size_t count, FILE *stream)
+static void write_names(const vxs_build *build, const char *const *names, FILE *stream)
 {
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
     vxs_tsv_text(&w, "feature");
+    if (build->write_feature)
+        build->write_feature(&w, SIZE_MAX, build->extra);
     vxs_tsv_end_row(&w);
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < build->p; k++) {
         vxs_tsv_text(&w, names[k]);
+        if (build->write_feature)
+            build->write_feature(&w, k, build->extra);
         vxs_tsv_end_row(&w);
     }
 }
@@ -276,7 +281,7 @@ vxs_status vxs_build_describe(vxs_build *build, vxs_output *output, const char *
         else if (k == 1)
             write_regions(build, stream);
         else if (k == 2)
-            write_names(names, build->p, stream);
+            write_names(build, names, stream);
         else
             write_about(build, stream);
         status = vxs_output_close(output, stream, files[k], err);

@@ -119,26 +119,34 @@ static void moments(const float *values, const uint8_t *inside, size_t voxels, d
     *sd = sqrt(squares / (double)(count > 1 ? count - 1 : 1));
 }
 
+vxs_status vxs_find_image_scale(int scale, const float *values, const uint8_t *inside,
+                                size_t voxels, const char *path, double *shift, double *factor,
+                                vxs_error *err)
+{
+    double mean = 0, sd = 0;
+    *shift = 0;
+    *factor = 1;
+    if (scale == VXS_SCALE_NONE)
+        return VXS_OK;
+    moments(values, inside, voxels, &mean, &sd);
+    double divisor = scale == VXS_SCALE_Z ? sd : mean;
+    if (!isfinite(divisor) || divisor == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "cannot scale '%s': its %s in the %s is %g", path,
+                        scale == VXS_SCALE_Z ? "standard deviation" : "mean",
+                        scale == VXS_SCALE_SUVR ? "reference region" : "mask", divisor);
+    *shift = scale == VXS_SCALE_Z ? mean : 0;
+    *factor = 1 / divisor;
+    return VXS_OK;
+}
+
 static vxs_status find_scale(const vxs_build *build, vxs_subject *subject, const float *values,
                              vxs_error *err)
 {
     int scale = build->settings->scale;
-    bool suvr = scale == VXS_SCALE_SUVR;
-    double mean = 0, sd = 0;
-    subject->shift = 0;
-    subject->factor = 1;
-    if (scale == VXS_SCALE_NONE)
-        return VXS_OK;
-    moments(values, suvr ? build->reference : build->mask, vxs_grid_voxels(&build->grid), &mean,
-            &sd);
-    double divisor = scale == VXS_SCALE_Z ? sd : mean;
-    if (!isfinite(divisor) || divisor == 0)
-        return vxs_fail(err, VXS_BAD_DATA, "cannot scale '%s': its %s in the %s is %g",
-                        subject->path, scale == VXS_SCALE_Z ? "standard deviation" : "mean",
-                        suvr ? "reference region" : "mask", divisor);
-    subject->shift = scale == VXS_SCALE_Z ? mean : 0;
-    subject->factor = 1 / divisor;
-    return VXS_OK;
+    return vxs_find_image_scale(scale, values,
+                                scale == VXS_SCALE_SUVR ? build->reference : build->mask,
+                                vxs_grid_voxels(&build->grid), subject->path, &subject->shift,
+                                &subject->factor, err);
 }
 
 vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,

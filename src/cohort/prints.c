@@ -67,8 +67,8 @@ vxs_status vxs_cohort_prints(const vxs_cohort *c, uint64_t *print, vxs_error *er
         return VXS_FAILED;
     for (size_t i = 0; i < c->n; i++)
         print[i] = 0;
-    for (size_t j = 0; j < c->p; j += step)
-        add(c, j, print, count);
+    for (size_t j = 0; j < c->p && !vxs_patches_of(c->about); j += step)
+        add(c, j, print, count); /* equal voxels are no copies of an image */
     for (size_t i = 0; i < c->n; i++)
         print[i] = count[i] < DIGITS ? 0 : print[i];
     free(count);

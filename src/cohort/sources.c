@@ -173,21 +173,27 @@ static vxs_status add_unselected(vxs_build *build, size_t row, vxs_error *err)
     return s->reason ? VXS_OK : VXS_FAILED;
 }
 
+vxs_status vxs_build_cell_path(const vxs_build *build, size_t column, size_t row, char **path,
+                               vxs_error *err)
+{
+    const char *cell = vxs_table_path(build->table, row, column);
+    *path = cell ? beside(vxs_table_name(build->table), cell, err) : NULL;
+    return !cell || *path ? VXS_OK : VXS_FAILED;
+}
+
 /* The path of a row's image, by --pattern or the image column; NULL where the cell is empty. */
 static vxs_status row_path(const vxs_build *build, const char *table, size_t column, size_t row,
                            char **path, vxs_error *err)
 {
     const char *pattern = build->settings->pattern;
-    const char *cell = pattern ? NULL : vxs_table_path(build->table, row, column);
-    char *filled = pattern ? fill_pattern(build, pattern, row, err) : NULL;
+    if (!pattern)
+        return vxs_build_cell_path(build, column, row, path, err);
+    char *filled = fill_pattern(build, pattern, row, err);
     *path = NULL;
-    if (pattern && !filled)
+    if (!filled)
         return err && err->status ? err->status : VXS_FAILED;
-    if (!filled && !cell)
-        return VXS_OK;
-    if (filled)
-        mend_prefix(filled);
-    *path = beside(table, filled ? filled : cell, err);
+    mend_prefix(filled);
+    *path = beside(table, filled, err);
     free(filled);
     return *path ? VXS_OK : VXS_FAILED;
 }

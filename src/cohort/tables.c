@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void release(vxs_matrix *m)
+void vxs_matrix_release(vxs_matrix *m)
 {
     free(m->values);
     free(m->rows);
@@ -390,8 +390,8 @@ static vxs_status write_rows(vxs_build *build, const vxs_matrix *m, FILE *stream
     return status;
 }
 
-static vxs_status write_matrix(vxs_build *build, const vxs_matrix *m, vxs_output *output,
-                               vxs_error *err)
+vxs_status vxs_matrix_write(vxs_build *build, const vxs_matrix *m, vxs_output *output,
+                            vxs_error *err)
 {
     FILE *stream;
     if (m->starts)
@@ -404,7 +404,7 @@ static vxs_status write_matrix(vxs_build *build, const vxs_matrix *m, vxs_output
     return closed ? closed : status;
 }
 
-static void summarize(const vxs_build *build, const vxs_matrix *m, vxs_cohort_summary *summary)
+void vxs_matrix_summarize(const vxs_build *build, const vxs_matrix *m, vxs_cohort_summary *summary)
 {
     uint64_t value = sizeof(float) + (build->sparse ? sizeof(int32_t) : 0);
     uint64_t starts = build->sparse ? (build->p + 1) * sizeof(size_t) : 0;
@@ -432,14 +432,14 @@ vxs_status vxs_build_from_table(vxs_build *build, const char *directory, bool re
     if (!status)
         status = read_matrix(build, &m, err);
     if (!status && !dry)
-        status = write_matrix(build, &m, output, err);
+        status = vxs_matrix_write(build, &m, output, err);
     if (!status && !dry)
         status = vxs_build_describe(build, output, m.names, err);
     if (!status && !dry)
         status = vxs_output_commit(output, err);
     if (!status)
-        summarize(build, &m, summary);
+        vxs_matrix_summarize(build, &m, summary);
     vxs_output_free(output);
-    release(&m);
+    vxs_matrix_release(&m);
     return status;
 }

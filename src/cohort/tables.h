@@ -19,6 +19,11 @@ typedef struct {
 
 /* tables.c: allocates p x n values, unless that exceeds --mem. */
 VXS_MUST_CHECK vxs_status vxs_matrix_dense(const vxs_build *build, vxs_matrix *m, vxs_error *err);
+/* tables.c: writes the files of the features, of the included subjects. */
+VXS_MUST_CHECK vxs_status vxs_matrix_write(vxs_build *build, const vxs_matrix *m,
+                                           vxs_output *output, vxs_error *err);
+void vxs_matrix_summarize(const vxs_build *build, const vxs_matrix *m, vxs_cohort_summary *summary);
+void vxs_matrix_release(vxs_matrix *m);
 
 /* svmlight.c: reads subjects, a table of their targets, and the matrix, dense or sparse. */
 VXS_MUST_CHECK vxs_status vxs_matrix_svmlight(vxs_build *build, vxs_matrix *m, vxs_error *err);

@@ -20,6 +20,7 @@
  * are measured on the same draws, and so are their differences. */
 #include "evaluate/cv.h"
 #include "evaluate/draws.h"
+#include "evaluate/within.h"
 #include "model/estimators.h"
 
 #include <math.h>
@@ -282,5 +283,7 @@ vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *e
     }
     if (!status)
         status = measure_each_class(cv, &e, err);
+    if (!status && !cv->settings.scores_only && vxs_patches_of(cv->task->cohort->about))
+        status = vxs_measure_within(&e, &each[0], cv->task, &cv->within, err);
     return status || cv->settings.scores_only ? status : bootstrap(context, cv, &e, err);
 }

@@ -2,6 +2,7 @@
  * fitted with it is evaluated on the held-out subjects of the outer fold. */
 #include "evaluate/cv.h"
 #include "evaluate/chunks/chunk.h"
+#include "evaluate/within.h"
 #include "model/covariates.h"
 #include "model/estimators.h"
 
@@ -94,6 +95,7 @@ void vxs_cv_release(vxs_cv *cv)
     for (int b = 0; b < VXS_BASELINES; b++)
         free(cv->baselines[b]);
     vxs_class_scores_release(&cv->classes);
+    vxs_within_release(&cv->within);
     vxs_unseen_release(&cv->unseen);
     for (int k = 0; k < 1 + VXS_BASELINES; k++)
         free(cv->aligned[k]);

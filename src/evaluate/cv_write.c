@@ -1,5 +1,6 @@
 /* cv_write.c - the directory of a cross-validation: numbers in JSON and tables, maps of voxels. */
 #include "evaluate/cv.h"
+#include "evaluate/within.h"
 #include "model/words.h"
 #include "voxsift/internal/machine.h"
 
@@ -156,6 +157,7 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     baselines_json(w, cv);
     differences_json(w, cv);
     comparison_json(w, cv);
+    vxs_within_json(w, &cv->within);
     vxs_unseen_json(w, &cv->unseen, vxs_task_id_of, cv->task);
     vxs_cv_folds_json(w, cv);
     vxs_json_bool(w, "converged", cv->converged);
@@ -528,6 +530,18 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
     return status;
 }
 
+static vxs_status save_people(const vxs_cv *cv, vxs_output *output, vxs_error *err)
+{
+    FILE *stream;
+    if (!cv->within.metric)
+        return VXS_OK;
+    vxs_status status = vxs_output_open(output, "people.tsv", &stream, err);
+    if (status)
+        return status;
+    vxs_within_write(cv->task, &cv->within, stream);
+    return vxs_output_close(output, stream, "people.tsv", err);
+}
+
 vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char *directory,
                        bool replace, vxs_error *err)
 {
@@ -540,6 +554,8 @@ vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char 
         status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
         status = save(context, cv, maps, output, err);
+    if (!status)
+        status = save_people(cv, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);

@@ -63,6 +63,13 @@ const vxs_encoder *vxs_task_encoder(const vxs_task *task);
 VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
                                            const vxs_scored_rows *subjects, double *scores,
                                            size_t covariate_count, vxs_error *err);
+/* predict.c: covariates of all subjects of a cohort, of which the table is used alone, column by
+ * column. */
+VXS_MUST_CHECK vxs_status vxs_model_covariates(const vxs_model *model, const vxs_cohort *cohort,
+                                               double *covariates, vxs_error *err);
+/* Scores of rows whose features are the model's: outputs x count. */
+VXS_MUST_CHECK vxs_status vxs_model_score_rows(const vxs_model *model, const vxs_scored_rows *rows,
+                                               double *scores, vxs_error *err);
 /* Releases an output's fit; its name stays. */
 void vxs_output_release(vxs_output_fit *output);
 

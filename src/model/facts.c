@@ -126,4 +126,6 @@ void vxs_features_json(vxs_json_writer *w, const vxs_cohort *c)
     vxs_json_whole(w, "features", (int64_t)c->p);
     for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
         vxs_copy_json(w, facts[k], vxs_json_get(c->about, facts[k]));
+    if (vxs_patches_of(c->about))
+        vxs_copy_json(w, "patches", vxs_patches_of(c->about));
 }

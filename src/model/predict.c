@@ -82,9 +82,31 @@ static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vx
     return VXS_OK;
 }
 
+/* Rows that are voxels are compared by what they were made of; features by their names. */
+static vxs_status same_rows(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
+{
+    const vxs_json *ours = vxs_patches_of(m->about), *theirs = vxs_patches_of(c->about);
+    if (!m->about || (!ours && !theirs))
+        return VXS_OK;
+    if (!ours || !theirs)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its rows are %s, those of the model's cohort "
+                        "%s",
+                        c->path, theirs ? "voxels" : "not voxels", theirs ? "are not" : "are");
+    if (!same_json(vxs_json_get(ours, "scale"), vxs_json_get(theirs, "scale")))
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': its voxels were not made with the same --scale "
+                        "as those that the model was fitted on",
+                        c->path);
+    return VXS_OK;
+}
+
 vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
     bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    vxs_status status = same_rows(m, c, err);
+    if (status)
+        return status;
     if (voxels != (m->voxels != NULL))
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': its features are %s, the model's are %s", c->path,
@@ -93,7 +115,7 @@ vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': it has %zu features, the model %zu", c->path,
                         c->p, m->p);
-    vxs_status status = voxels ? same_voxels(m, c, err) : same_names(m, c, err);
+    status = voxels ? same_voxels(m, c, err) : same_names(m, c, err);
     return status ? status : same_preprocessing(m, c, err);
 }
 
@@ -173,6 +195,27 @@ static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_erro
     return status;
 }
 
+vxs_status vxs_model_covariates(const vxs_model *m, const vxs_cohort *c, double *covariates,
+                                vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t f = 0; f < m->covariate_count && !status; f++)
+        status = read_free(m, c, f, covariates + f * c->n, err);
+    return status;
+}
+
+vxs_status vxs_model_score_rows(const vxs_model *m, const vxs_scored_rows *rows, double *scores,
+                                vxs_error *err)
+{
+    size_t n = rows->count;
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = vxs_output_score(&m->outputs[k], rows, scores + k * n, m->covariate_count, err);
+    if (!status && m->loss->joint)
+        vxs_joint_odds(scores, m->output_count, n, n);
+    return status;
+}
+
 vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
 {
     vxs_status status = VXS_GIVEN(err, { "scores", scores });
@@ -191,16 +234,12 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
         return status;
     rows = vxs_alloc(n, sizeof(*rows), err);
     covariates = vxs_alloc(n, m->covariate_count * sizeof(*covariates), err);
-    status = rows && covariates ? VXS_OK : VXS_FAILED;
+    status = rows && covariates ? vxs_model_covariates(m, c, covariates, err) : VXS_FAILED;
     for (size_t i = 0; i < n && !status; i++)
         rows[i] = i;
-    for (size_t f = 0; f < m->covariate_count && !status; f++)
-        status = read_free(m, c, f, covariates + f * n, err);
     const vxs_scored_rows all = { c, rows, covariates, n, n };
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        status = vxs_output_score(&m->outputs[k], &all, scores + k * n, m->covariate_count, err);
-    if (!status && m->loss->joint)
-        vxs_joint_odds(scores, m->output_count, n, n);
+    if (!status)
+        status = vxs_model_score_rows(m, &all, scores, err);
     free(rows);
     free(covariates);
     return status;
@@ -434,6 +473,10 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
     vxs_status status = VXS_GIVEN(err, { "sources", sources }, { "cohort", cohort });
     if (!status)
         status = vxs_model_check_read(m, err);
+    if (!status && vxs_patches_of(m->about))
+        status = vxs_fail(err, VXS_MISUSE,
+                          "the model predicts voxels: pass -o DIR for an image of each subject, or "
+                          "a cohort of 'voxsift patches'");
     if (status)
         return status;
     vxs_cohort_settings settings = *sources;

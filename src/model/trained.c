@@ -234,6 +234,21 @@ static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const v
     return status;
 }
 
+vxs_status vxs_model_trained_on_image(const vxs_model *m, const char *person, const char *hash,
+                                      vxs_trained *trained, vxs_error *err)
+{
+    training t;
+    vxs_status status = read_training(m, &t, err);
+    char *name = status ? NULL : vxs_person_of(person, err);
+    if (name)
+        *trained = has(t.images, t.image_count, hash) ? VXS_TRAINED_ON_IMAGE
+                   : has(t.people, t.count, name)     ? VXS_TRAINED_ON_PERSON
+                                                      : VXS_NOT_TRAINED_ON;
+    release(&t);
+    free(name);
+    return name ? VXS_OK : status ? status : VXS_FAILED;
+}
+
 /* ---- By sketches ----------------------------------------------------------------------------- */
 
 #define ALIKE    1e-3 /* maximal relative difference for one image; about 1 for different images */

@@ -125,14 +125,33 @@ static void write_dense_comparison(const vxs_results *s)
         vxs_html(s->out, "<p>" VXS_DENSE_WORSE "</p>\n", words, noun);
 }
 
+/* Of rows that are voxels: the same metric within each person. */
+static void write_within(const vxs_results *s)
+{
+    const vxs_json *w = vxs_json_get(s->about, "within_people");
+    const vxs_metric_row *row = vxs_metric_named(w ? vxs_results_text(w, "metric") : "");
+    if (!row || !(vxs_results_number(w, "people") > 0))
+        return;
+    vxs_html(s->out,
+             "<p>Voxels of one person are not independent. Of each person's own voxels the mean %s "
+             "is %.3g (95 %% interval %.3g to %.3g over people, sd %.3g, %.3g to %.3g, %g people): "
+             "people.tsv.</p>\n",
+             row->words, vxs_results_number(w, "mean"), vxs_results_number(w, "low"),
+             vxs_results_number(w, "high"), vxs_results_number(w, "sd"),
+             vxs_results_number(w, "least"), vxs_results_number(w, "most"),
+             vxs_results_number(w, "people"));
+}
+
 static void write_verdict(const vxs_results *s)
 {
-    vxs_html(s->out,
-             "<p class=\"lead\">%s cross-validation of %s, %g subjects. Held-out subjects: ",
+    const char *rows = vxs_patches_of(s->about) ? "voxels" : "subjects";
+    vxs_html(s->out, "<p class=\"lead\">%s cross-validation of %s, %g %s. Held-out %s: ",
              vxs_results_folds(s).inner > 0 ? "Nested" : "Plain",
-             vxs_results_text(s->about, "target"), vxs_results_number(s->about, "subjects"));
+             vxs_results_text(s->about, "target"), vxs_results_number(s->about, "subjects"), rows,
+             rows);
     vxs_sentence_score(s);
     fputs(".</p>\n", s->out);
+    write_within(s);
     write_comparison(s);
     write_dense_comparison(s);
     const vxs_json *c = vxs_json_get(s->about, "comparison");

@@ -11,7 +11,7 @@ import sys
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 EVERYWHERE = {"index", "feature", "i", "j", "k", "x", "y", "z"}  # see "In general"
-NAMES = {"CLASS": "Broca|Anomic|Conduction", "COVARIATE": "intercept|age_at_stroke", "METRIC": "auc|r", "TARGET": "wab_type|wab_aq",
+NAMES = {"CLASS": "Broca|Anomic|Conduction|0|1", "COVARIATE": "intercept|age_at_stroke", "METRIC": "auc|r", "TARGET": "wab_type|wab_aq",
          "REPEAT": r"\d+", "FOLD": r"\d+", "N": r"\d+", "ATLAS": "schaefer100"}
 wrong = []
 
@@ -75,6 +75,15 @@ with open("numbers.tsv", "w") as f:
     f.write("participant_id\tx\ty\n" + "".join(f"s{i}\t{i * 7 % 11}\t{i * 5 % 13}\n" for i in range(20)))
 makes(files, "columns", "cohort", "--feature-table", "numbers.tsv")
 written.pop((files, "participants.tsv"))
+makes(files, "patched", "patches", table, "--image-column", "t1w", "--label-column", "lesion", "--label-threshold", "0.5", "--per-class", "3")
+written.pop((files, "participants.tsv"))
+makes("cv", "cv-voxels", "cv", "patched", "--target", "lesion", "--nlambda", "2", "--inner-folds", "2", "--folds", "2")
+run("cv", "patched", "--target", "wab_aq", "--nlambda", "2", "--inner-folds", "2", "--folds", "2", "-q", "-o", "cv-voxels-r")
+headers("cv", "cv-voxels-r")
+for columns in written.values():  # the id column of a cohort of voxels
+    columns.difference_update({"voxel_id"})
+run("fit", "patched", "--target", "lesion", "--lambda-ratio", "0.3", "-q", "-o", "of-voxels")
+makes("predict", "maps", "predict", "of-voxels", table, "--only", "participant_id=sub-M2004", "--label-column", "lesion")
 
 two, many = ["voxels", "--target", "wab_type"], ["regions", "--target", "wab_type"]
 fits = [two, many, [*two, "--method", "fused", "--graph", "grid6", "--lambda-ratio", "0.5"],

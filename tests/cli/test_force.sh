@@ -69,6 +69,7 @@ spares voxsift merge a b -q -o b --force
 spares voxsift merge a b -q -o c --force # named in the parts alone
 spares voxsift cohort images.tsv --image-column image -q -o images --force # named in the table alone
 spares voxsift cohort images -q -o images --force
+spares voxsift patches images.tsv --image-column image --label-column image --label-threshold 0 -q -o images --force
 spares voxsift cohort --npy c/features.npy --rows c/participants.tsv -q -o c --force
 spares voxsift regions images/truth.nii.gz -q -o images --force
 spares voxsift simulate spheres --subjects 6 --images 'images/sub-*.nii.gz' --mask images/mask.nii.gz --radius 1 -q -o images --force

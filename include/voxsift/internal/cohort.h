@@ -109,6 +109,37 @@ size_t vxs_cohort_region_at(const vxs_cohort_regions *regions, size_t voxel);
 VXS_MUST_CHECK vxs_status vxs_cohort_region_centers(const vxs_cohort_regions *regions,
                                                     double (*at)[3], vxs_error *err);
 
+/* ---- Rows that are voxels -------------------------------------------------------------------- */
+
+/* Rows of vxs_patch_params. */
+typedef struct {
+    vxs_cohort_settings sources; /* first; image_column: a column for each contrast, with commas */
+    const char *label_column, *mask, *mask_column, *means;
+    double label_threshold;
+    int64_t patch, per_class, seed;
+    int scale; /* a place in vxs_patch_scales */
+    bool coordinates;
+} vxs_patch_settings;
+extern const vxs_param vxs_patch_params[];
+
+enum { VXS_MOST_LABELS = 64 };
+typedef struct {
+    vxs_cohort_summary cohort; /* its subjects are voxels */
+    size_t subjects;           /* whose voxels these are */
+    size_t in_mask, outside;   /* voxels of all masks; others, with a label above 0 */
+    size_t label_count;        /* different labels, ascending, and voxels of each */
+    int32_t label[VXS_MOST_LABELS];
+    size_t sampled[VXS_MOST_LABELS];
+} vxs_patch_summary;
+/* A cohort whose rows are voxels of the images that a table names, with their patches as features
+ * and their labels as a column; persons are those of the table. */
+VXS_MUST_CHECK vxs_status vxs_patches_make(const vxs_context *context,
+                                           const vxs_patch_settings *settings, const char *table,
+                                           const char *directory, bool replace,
+                                           vxs_patch_summary *summary, vxs_error *err);
+/* How the rows of a cohort or model were made if they are voxels; otherwise NULL. */
+const vxs_json *vxs_patches_of(const vxs_json *about);
+
 /* VXS_MISUSE for what vxs_cohort_open has not filled. */
 VXS_MUST_CHECK vxs_status vxs_cohort_check_open(const vxs_cohort *cohort, vxs_error *err);
 

@@ -144,6 +144,7 @@ typedef struct {
     vxs_class_scores classes; /* over all subjects, mean over repeats */
     vxs_comparison comparison;
     double *aligned[1 + VXS_BASELINES]; /* private: repeats x outputs x n, of model and baselines */
+    vxs_within within;                  /* of rows that are voxels */
     vxs_ahead ahead[VXS_BASELINES];
     vxs_unseen_list unseen; /* levels of covariates that no training subject of a fold has */
     double passes, seconds;

@@ -119,6 +119,10 @@ extern const char *const vxs_trained_names[]; /* "no", "image", "person", "perha
 /* Sets the overlap of each subject of the cohort. */
 VXS_MUST_CHECK vxs_status vxs_model_trained_on(const vxs_model *model, const vxs_cohort *cohort,
                                                vxs_trained *trained, vxs_error *err);
+/* The same of one person with an image of this SHA-256. */
+VXS_MUST_CHECK vxs_status vxs_model_trained_on_image(const vxs_model *model, const char *person,
+                                                     const char *hash, vxs_trained *trained,
+                                                     vxs_error *err);
 /* Predictions of scores, or of classes by one score each (two classes share one). If the
  * predictions come from several models, one a fold, then r, the area under the curve and the
  * measures of the classes compare subjects within a fold only: offsets differ between the models.
@@ -158,6 +162,16 @@ typedef struct vxs_metric_row {
 } vxs_metric_row;
 extern const vxs_metric_row vxs_metric_rows[];
 double *vxs_metric(vxs_metrics *metrics, const vxs_metric_row *row);
+/* A metric of each person by its own rows; NAN where it is undefined, such as with one class. */
+typedef struct {
+    const vxs_metric_row *metric; /* NULL: nothing was measured */
+    size_t count;                 /* persons who have it */
+    double mean, sd, low, high;   /* over these; low and high: of the mean */
+    double least, most;
+    size_t persons;       /* of the cohort */
+    double *each;         /* persons */
+    size_t *rows, *first; /* persons: how many rows, and the first */
+} vxs_within;
 /* Metric by name; NULL if there is none. */
 const vxs_metric_row *vxs_metric_named(const char *name);
 /* True if the metric is defined for this number of classes (0: scores). */
@@ -219,6 +233,36 @@ VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_co
                                             const double *scores, const vxs_trained *trained,
                                             vxs_metrics *metrics, vxs_class_scores *classes,
                                             vxs_error *err);
+
+/* ---- Images of predictions ------------------------------------------------------------------- */
+
+#define VXS_PREDICT_FILE "predict.json"
+/* What is known of one subject. Metrics are NAN without a label image. */
+typedef struct {
+    char *id;
+    size_t voxels, not_finite; /* predicted; of the mask, but with a value that is not finite */
+    double volume;             /* ml that are predicted as the positive class; of others NAN */
+    double mean;               /* of the probabilities of this class, or of the scores */
+    vxs_trained trained;
+    vxs_metrics metrics; /* of the voxels */
+} vxs_predicted_image;
+typedef struct {
+    size_t count;
+    vxs_predicted_image *each;
+    char *id_header;
+    bool labels, calibrated;
+    double seconds;
+} vxs_predicted_images;
+/* Writes a directory with images of the model's predictions for the voxels of each subject of a
+ * table: probability_ID.nii.gz of the positive class, or of all classes one behind the other;
+ * score_ID.nii.gz of scores and of classes that are not calibrated. */
+VXS_MUST_CHECK vxs_status vxs_predict_images(const vxs_context *context, const vxs_model *model,
+                                             const vxs_patch_settings *settings, const char *table,
+                                             const char *directory, bool replace,
+                                             vxs_predicted_images *images, vxs_error *err);
+void vxs_predicted_images_release(vxs_predicted_images *images);
+/* predictions.tsv: a row for each subject. */
+void vxs_predicted_images_write(const vxs_predicted_images *images, FILE *stream);
 
 #ifdef __cplusplus
 }
