@@ -35,6 +35,12 @@ static vxs_status same_voxels(const vxs_model *m, const vxs_cohort *c, vxs_error
                         "cannot predict for '%s': its grid (%s) differs from the model's (%s) by "
                         "%.3g mm at a corner",
                         c->path, here, there, distance);
+    const char *gaps = vxs_json_get_text(vxs_json_get(m->about, "preprocessing"), "nan");
+    if (m->voxel_count > c->voxel_count && gaps && strcmp(gaps, "drop") == 0)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot predict for '%s': %zu of the model's %zu voxels have no value in "
+                        "some image; leave out images with NaN or infinite values in its mask",
+                        c->path, m->voxel_count - c->voxel_count, m->voxel_count);
     if (m->voxel_count != c->voxel_count ||
         memcmp(m->voxels, c->voxels, m->voxel_count * sizeof(*m->voxels)) != 0)
         return vxs_fail(err, VXS_BAD_DATA,

@@ -29,6 +29,21 @@ works "a cohort" voxsift cohort --npy x.npy --rows who.tsv -q -o c
 run voxsift fit c --target score --confounds age,sex -q -o m
 works "one of images" voxsift cohort images.tsv --image-column image --mask-fraction 0.5 -q -o ci
 run voxsift fit ci --target score --confounds age -q -o mi
+# A model that dropped voxels with gaps needs a value in each of its own, on its grid and on others.
+"$PYTHON" - << 'EOP'
+import nibabel as nib
+import numpy as np
+for way in ("same", "flipped"):
+    x = np.random.default_rng(9).normal(5, 1, (4, 4, 4)).astype("f4")
+    x[1, 1, 1] = np.nan
+    affine = np.eye(4) if way == "same" else np.diag([-1, 1, 1, 1]) + np.array([[0, 0, 0, 3]] + 3 * [[0] * 4])
+    nib.save(nib.Nifti1Image(x, affine), f"{way}.nii.gz")
+EOP
+works "voxels with gaps are dropped" voxsift cohort images.tsv --image-column image --mask-fraction 0.5 --nan drop -q -o cd
+run voxsift fit cd --target score -q -o md
+for way in same flipped; do
+    refuses 65 "1 of the model's 64 voxels have no value in some image; leave out images with NaN" voxsift predict md "$way.nii.gz" --resample -q
+done
 change() { sed "$1" who.tsv > changed.tsv; sed "$1" images.tsv > pictures.tsv; }
 # usage: names WORDS: of a table changed.tsv or pictures.tsv, wherever it is given
 names() {
