@@ -9,7 +9,7 @@ run voxsift version
 holds "version names the type" "processor " "$work/out"
 # Our own kernels give the same bits with any vectors; the linear algebra library's are another matter.
 widest=$(voxsift version | sed -n 's/^vectors *//p')
-vectors='^(lesion|t1w|lasso|lasso-logistic|graphnet|fused-grid|skfs|skfs-median|fgm|fgm-pairs|fgm-gauss|mslr|predict-lasso|cv-classes|stability)$'
+vectors='^(lesion|t1w|lasso|lasso-logistic|graphnet|fused-grid|skfs|skfs-median|fgm|fgm-pairs|fgm-gauss|mslr|svm|svm-rbf|predict-lasso|cv-classes|stability)$'
 for narrow in plain avx2; do
     [ "$narrow" = "$widest" ] && continue
     [ "$widest" = plain ] && continue

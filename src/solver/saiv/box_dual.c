@@ -1,16 +1,18 @@
-/* box_dual.c - the quadratic over a box: steps of two variables, and exact steps of all free ones.
+/* box_dual.c - the quadratic over a box: steps of two variables, and steps of all free ones.
  *
- * Method    the pair with the largest guaranteed gain (second order); after every few of them the
- *           optimum over all variables inside the box, by a pivoted Cholesky factor, or as far
- *           towards it as the box allows; both raise the dual value, so that neither can cycle
+ * Method    pairs of variables (pairs.c); after every few of them the optimum over all variables
+ *           inside the box, by a pivoted Cholesky factor, or as far towards it as the box allows;
+ *           of many variables by conjugate gradients (face.c); all raise the dual value, so that
+ *           none can cycle
  * Stops     the gap of the set is small enough, or no step gains anything
  * Cost      of a pair: two columns of the set's kernel; of an exact step: free variables cubed / 3
  * Source    Fan, Chen and Lin 2005 (pairs); the exact steps are those of an active-set method */
 #include "solver/saiv/box_dual.h"
 #include "linalg/lapack.h"
+#include "solver/saiv/face.h"
+#include "solver/saiv/pairs.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +21,10 @@
 #define DEPENDENT  1e-11 /* pivot, of the largest: a sample that others determine */
 #define CHEAP      100   /* free variables of an exact step after every few pairs */
 #define MOST_FREE  6000  /* variables of an exact step */
+#define MANY       0.25  /* of all: free variables of a step by conjugate gradients */
 #define MOST_FACES 3     /* faces of the box that an exact step follows */
-#define PATIENCE   4     /* checks without a smaller gap */
+#define PATIENCE   4     /* checks without progress: a smaller gap, or */
+#define RISES      1e-3  /* of the gap: a rise of the dual value */
 
 /* ---- The intercept --------------------------------------------------------------------------- */
 
@@ -85,8 +89,9 @@ vxs_box_state vxs_box_evaluate(const vxs_box *x, const size_t *set, size_t count
 
 void vxs_box_work_release(vxs_box_work *w)
 {
-    void *const all[] = { w->row, w->own, w->member, w->sign,  w->q,     w->c,         w->t,
-                          w->f,   w->k,   w->matrix, w->right, w->pivot, w->thresholds };
+    void *const all[] = { w->row,   w->own,   w->member, w->sign, w->q,
+                          w->c,     w->t,     w->f,      w->k,    w->matrix,
+                          w->right, w->pivot, w->first,  w->ends, w->thresholds };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
     *w = (vxs_box_work){ .capacity = 0 };
@@ -106,11 +111,13 @@ static vxs_status reserve_set(vxs_box_work *w, size_t count, vxs_error *err)
     w->t = vxs_alloc(count, sizeof(*w->t), err);
     w->f = vxs_alloc(count, sizeof(*w->f), err);
     w->pivot = vxs_alloc(count, sizeof(*w->pivot), err);
-    w->right = vxs_alloc(4 * count, sizeof(*w->right), err);
+    w->first = vxs_alloc(count + 1, sizeof(*w->first), err);
+    w->ends = vxs_alloc(3 * count, sizeof(*w->ends), err);
+    w->right = vxs_alloc(VXS_FACE_WORK * count, sizeof(*w->right), err);
     w->thresholds = vxs_alloc(count, sizeof(*w->thresholds), err);
     w->capacity = count;
     return w->row && w->own && w->member && w->sign && w->q && w->c && w->t && w->f && w->pivot &&
-                   w->right && w->thresholds
+                   w->right && w->first && w->ends && w->thresholds
                ? VXS_OK
                : VXS_FAILED;
 }
@@ -133,56 +140,51 @@ static vxs_status reserve_matrix(vxs_box_work *w, size_t inside, vxs_error *err)
 typedef struct {
     const vxs_box *whole;
     vxs_box_work *work;
-    size_t count, samples;
-    const double *k; /* samples x samples, `stride` apart */
-    size_t stride;
     double reach; /* largest kernel value of a sample with itself */
-    vxs_box box;  /* of the set, for values */
+    vxs_box box;  /* of the set */
 } part;
 
 static vxs_status gather_kernel(part *p, vxs_error *err)
 {
     vxs_box_work *w = p->work;
     const vxs_box *x = p->whole;
-    p->k = x->k;
-    p->stride = x->n;
-    if (p->samples == x->n)
+    size_t n = p->box.n;
+    p->box.k = x->k;
+    if (n == x->n)
         return VXS_OK;
     free(w->k);
-    w->k = vxs_alloc(p->samples, vxs_times(p->samples, sizeof(*w->k)), err);
-    for (size_t b = 0; b < p->samples && w->k; b++)
-        for (size_t a = 0; a < p->samples; a++)
-            w->k[b * p->samples + a] = x->k[w->own[b] * x->n + w->own[a]];
-    p->k = w->k;
-    p->stride = p->samples;
+    w->k = vxs_alloc(n, vxs_times(n, sizeof(*w->k)), err);
+    for (size_t b = 0; b < n && w->k; b++)
+        for (size_t a = 0; a < n; a++)
+            w->k[b * n + a] = x->k[w->own[b] * x->n + w->own[a]];
+    p->box.k = w->k;
     return w->k ? VXS_OK : VXS_FAILED;
 }
 
 /* Variables of a sample stand next to each other in the set. */
-static vxs_status gather(part *p, const size_t *set, vxs_error *err)
+static vxs_status gather(part *p, const size_t *set, size_t count, vxs_error *err)
 {
     const vxs_box *x = p->whole;
     vxs_box_work *w = p->work;
-    vxs_status status = reserve_set(w, p->count, err);
-    for (size_t k = 0; k < p->count && !status; k++) {
+    size_t n = 0;
+    vxs_status status = reserve_set(w, count, err);
+    for (size_t k = 0; k < count && !status; k++) {
         size_t at = set ? set[k] : k;
-        if (k == 0 || x->row[at] != w->own[p->samples - 1])
-            w->own[p->samples++] = x->row[at];
-        w->row[k] = p->samples - 1;
+        if (k == 0 || x->row[at] != w->own[n - 1])
+            w->own[n++] = x->row[at];
+        w->row[k] = n - 1;
         w->sign[k] = x->sign[at];
         w->q[k] = x->q[at];
         w->c[k] = x->c[at];
         w->t[k] = x->t[at];
     }
-    for (size_t i = 0; i < p->samples && !status; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         w->f[i] = x->f[w->own[i]];
         p->reach = fmax(p->reach, x->k[w->own[i] * x->n + w->own[i]]);
     }
-    if (!status)
-        status = gather_kernel(p, err);
     p->box = (vxs_box){ .context = x->context,
-                        .n = p->samples,
-                        .count = p->count,
+                        .n = n,
+                        .count = count,
                         .intercept = x->intercept,
                         .row = w->row,
                         .sign = w->sign,
@@ -190,7 +192,7 @@ static vxs_status gather(part *p, const size_t *set, vxs_error *err)
                         .c = w->c,
                         .t = w->t,
                         .f = w->f };
-    return status;
+    return status ? status : gather_kernel(p, err);
 }
 
 /* What the set's weights have changed goes into the values of all samples. */
@@ -198,141 +200,18 @@ static void hand_back(part *p, vxs_box *x, const size_t *set)
 {
     vxs_box_work *w = p->work;
     double *change = w->right;
-    memset(change, 0, p->samples * sizeof(*change));
-    for (size_t k = 0; k < p->count; k++) {
+    size_t n = p->box.n;
+    memset(change, 0, n * sizeof(*change));
+    for (size_t k = 0; k < p->box.count; k++) {
         size_t at = set ? set[k] : k;
         change[w->row[k]] += w->sign[k] * (w->t[k] - x->t[at]);
         x->t[at] = w->t[k];
     }
-    for (size_t i = 0; i < p->samples && p->samples < x->n; i++)
+    for (size_t i = 0; i < n && n < x->n; i++)
         if (change[i] != 0)
             cblas_daxpy((int)x->n, change[i], x->k + w->own[i] * x->n, 1, x->f, 1);
-    if (p->samples == x->n)
+    if (n == x->n)
         memcpy(x->f, w->f, x->n * sizeof(*x->f));
-}
-
-/* ---- Pairs ----------------------------------------------------------------------------------- */
-
-static double value_of(const part *p, size_t k)
-{
-    const vxs_box_work *w = p->work;
-    return w->sign[k] * w->q[k] - w->f[w->row[k]];
-}
-
-/* Whether the weight of the variable's sample may rise, or fall. */
-static bool may_rise(const vxs_box_work *w, size_t k)
-{
-    return w->sign[k] > 0 ? w->t[k] < w->c[k] : w->t[k] > 0;
-}
-
-static bool may_fall(const vxs_box_work *w, size_t k)
-{
-    return w->sign[k] > 0 ? w->t[k] > 0 : w->t[k] < w->c[k];
-}
-
-/* How far the weight may move in a direction. */
-static double room(const vxs_box_work *w, size_t k, double direction)
-{
-    return w->sign[k] * direction > 0 ? w->c[k] - w->t[k] : w->t[k];
-}
-
-/* The weight moves by `step`; a variable that meets a bound is exactly there. */
-static void move(part *p, size_t k, double step)
-{
-    vxs_box_work *w = p->work;
-    double left = room(w, k, step), size = fabs(step);
-    if (size >= left * (1 - 4 * DBL_EPSILON))
-        w->t[k] = w->sign[k] * step > 0 ? w->c[k] : 0;
-    else
-        w->t[k] += w->sign[k] * step;
-}
-
-static const double *column(const part *p, size_t k)
-{
-    return p->k + p->work->row[k] * p->stride;
-}
-
-/* The variable that may rise with the largest value; the one that may fall with which it gains
- * most. False at the optimum. */
-static bool choose_pair(const part *p, size_t *up, size_t *down)
-{
-    const vxs_box_work *w = p->work;
-    double most = -INFINITY, best = -1;
-    *up = *down = SIZE_MAX;
-    for (size_t k = 0; k < p->count; k++)
-        if (may_rise(w, k) && value_of(p, k) > most) {
-            most = value_of(p, k);
-            *up = k;
-        }
-    if (*up == SIZE_MAX)
-        return false;
-    const double *own = column(p, *up), floor = CURVATURE * p->reach;
-    double diagonal = own[w->row[*up]];
-    for (size_t k = 0; k < p->count; k++) {
-        double v = value_of(p, k), difference = most - v;
-        if (!may_fall(w, k))
-            continue;
-        double curvature = diagonal + p->k[w->row[k] * p->stride + w->row[k]] - 2 * own[w->row[k]];
-        double gain = difference * difference / fmax(curvature, floor);
-        if (difference > 0 && gain > best) {
-            best = gain;
-            *down = k;
-        }
-    }
-    return *down != SIZE_MAX;
-}
-
-static void add_column(part *p, size_t k, double step)
-{
-    double *f = p->work->f;
-    const double *from = column(p, k);
-    for (size_t i = 0; i < p->samples; i++)
-        f[i] += step * from[i];
-}
-
-/* Returns false if nothing can be gained. */
-static bool step_pair(part *p)
-{
-    vxs_box_work *w = p->work;
-    size_t up, down;
-    if (!choose_pair(p, &up, &down))
-        return false;
-    double curvature =
-        column(p, up)[w->row[up]] + column(p, down)[w->row[down]] - 2 * column(p, up)[w->row[down]];
-    double step = (value_of(p, up) - value_of(p, down)) / fmax(curvature, CURVATURE * p->reach);
-    step = fmin(step, fmin(room(w, up, 1), room(w, down, -1)));
-    if (!(step > 0))
-        return false;
-    move(p, up, step);
-    move(p, down, -step);
-    add_column(p, up, step);
-    add_column(p, down, -step);
-    return true;
-}
-
-/* Without an intercept: one variable. */
-static bool step_single(part *p)
-{
-    vxs_box_work *w = p->work;
-    size_t best = SIZE_MAX;
-    double most = 0, chosen = 0;
-    for (size_t k = 0; k < p->count; k++) {
-        double v = value_of(p, k), own = column(p, k)[w->row[k]];
-        bool can = v > 0 ? may_rise(w, k) : may_fall(w, k);
-        double step = v / fmax(own, CURVATURE * p->reach), left = can ? room(w, k, v) : 0;
-        step = fabs(step) > left ? copysign(left, v) : step;
-        double gain = v * step - own * step * step / 2;
-        if (can && gain > most) {
-            most = gain;
-            best = k;
-            chosen = step;
-        }
-    }
-    if (best == SIZE_MAX)
-        return false;
-    move(p, best, chosen);
-    add_column(p, best, chosen);
-    return true;
 }
 
 /* ---- Exact steps ----------------------------------------------------------------------------- */
@@ -342,7 +221,7 @@ static size_t list_free(part *p)
 {
     vxs_box_work *w = p->work;
     size_t count = 0;
-    for (size_t k = 0; k < p->count; k++) {
+    for (size_t k = 0; k < p->box.count; k++) {
         bool inside = w->t[k] > 0 && w->t[k] < w->c[k];
         bool again = count > 0 && w->row[w->member[count - 1]] == w->row[k];
         if (inside && !again)
@@ -361,7 +240,7 @@ static int factorize(part *p, size_t m)
     for (size_t b = 0; b < m; b++)
         for (size_t a = b; a < m; a++)
             w->matrix[b * m + a] =
-                p->k[w->row[w->member[b]] * p->stride + w->row[w->member[a]]] + constant;
+                p->box.k[w->row[w->member[b]] * p->box.n + w->row[w->member[a]]] + constant;
     for (size_t a = 0; a < m; a++)
         largest = fmax(largest, w->matrix[a * m + a]);
     double tolerance = DEPENDENT * largest;
@@ -382,10 +261,10 @@ static void solve_factor(const part *p, size_t m, int rank, double *x)
 static int find_direction(part *p, size_t m, double *direction)
 {
     vxs_box_work *w = p->work;
-    double *ones = direction + p->count, sum = 0, whole = 0;
+    double *ones = direction + p->box.count, sum = 0, whole = 0;
     int rank = factorize(p, m);
     for (int r = 0; r < rank; r++) {
-        direction[r] = value_of(p, w->member[w->pivot[r] - 1]);
+        direction[r] = threshold_of(&p->box, w->member[w->pivot[r] - 1]);
         ones[r] = 1;
     }
     solve_factor(p, m, rank, direction);
@@ -408,7 +287,7 @@ static double follow(part *p, const double *direction, int rank)
     double share = 1;
     for (int r = 0; r < rank; r++) {
         size_t k = w->member[w->pivot[r] - 1];
-        double left = room(w, k, direction[r]);
+        double left = vxs_box_room(&p->box, k, direction[r]);
         if (fabs(direction[r]) * share > left)
             share = left / fabs(direction[r]);
     }
@@ -416,8 +295,9 @@ static double follow(part *p, const double *direction, int rank)
         size_t k = w->member[w->pivot[r] - 1];
         if (direction[r] == 0)
             continue;
-        move(p, k, share * direction[r]);
-        add_column(p, k, share * direction[r]);
+        vxs_box_move(&p->box, k, share * direction[r]);
+        cblas_daxpy((int)p->box.n, share * direction[r], p->box.k + w->row[k] * p->box.n, 1, w->f,
+                    1);
     }
     return share;
 }
@@ -443,51 +323,77 @@ static vxs_status step_exactly(part *p, vxs_error *err)
 
 /* ---- All together ---------------------------------------------------------------------------- */
 
-/* An exact step when it costs no more than the pairs since the last one, and where it is cheap. */
-static bool is_due(const part *p, size_t pairs)
+/* How much has been done since the last step of its kind, in pairs. */
+typedef struct {
+    double factor, gradients;
+} work_since;
+
+/* A factor when it costs no more than what was done since the last one, and where it is cheap;
+ * where there are too many variables for one, conjugate gradients. */
+typedef enum { PAIRS, FACTOR, GRADIENTS } way;
+
+static way way_of(const part *p, const work_since *since, bool gains)
 {
-    double m = 0;
-    for (size_t k = 0; k < p->count; k++)
+    double m = 0, n = (double)p->box.n;
+    for (size_t k = 0; k < p->box.count; k++)
         m += p->work->t[k] > 0 && p->work->t[k] < p->work->c[k];
-    return m <= CHEAP || (m <= MOST_FREE && m * m * m <= 30 * (double)p->count * (double)pairs);
+    bool fits = m <= MOST_FREE;
+    if (m <= CHEAP || (fits && m * m * m <= 30 * (double)p->box.count * since->factor))
+        return FACTOR;
+    if (m >= MANY * n && since->gradients >= n / 2)
+        return GRADIENTS;
+    return gains ? PAIRS : fits ? FACTOR : GRADIENTS;
 }
 
-static bool take_pairs(part *p, size_t count)
+static vxs_status step_all(part *p, way how, work_since *since, vxs_error *err)
 {
-    bool gains = true;
-    for (size_t k = 0; k < count && gains; k++)
-        gains = p->whole->intercept ? step_pair(p) : step_single(p);
-    return gains;
+    if (how == PAIRS)
+        return VXS_OK;
+    since->gradients = 0;
+    if (how == GRADIENTS) {
+        vxs_face_step(&p->box, p->work->member, list_free(p), p->work->right);
+        since->factor += VXS_FACE_ITERATIONS * (double)p->box.n / 4;
+        return VXS_OK;
+    }
+    since->factor = 0;
+    return step_exactly(p, err);
 }
 
 static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
 {
-    double least = INFINITY;
+    vxs_box_work *w = p->work;
+    double least = INFINITY, dual = -INFINITY;
     bool gains = true;
     int patience = PATIENCE;
-    size_t each = p->count / 4 > 32 ? p->count / 4 : 32, pairs = 0;
+    work_since since = { 0, 0 };
+    size_t each = p->box.count / 4 > 32 ? p->box.count / 4 : 32;
     for (;;) {
-        bool due = is_due(p, pairs) || !gains;
-        vxs_status status = due ? step_exactly(p, err) : VXS_OK;
-        vxs_box_state state = vxs_box_evaluate(&p->box, NULL, p->count, p->work->thresholds);
+        way how = way_of(p, &since, gains);
+        vxs_status status = step_all(p, how, &since, err);
+        vxs_box_state state = vxs_box_evaluate(&p->box, NULL, p->box.count, w->thresholds);
         double now = state.primal - state.dual;
         *b = state.b;
         if (!status)
             status = vxs_check_interrupted(p->whole->context, err);
-        patience = now < least ? PATIENCE : patience - due;
+        bool better = now < least || state.dual - dual > RISES * now;
+        patience = better ? PATIENCE : patience - (how != PAIRS);
         least = fmin(least, now);
+        dual = state.dual;
         if (status || !(now > gap) || !gains || patience == 0)
             return status;
-        gains = take_pairs(p, each);
-        pairs = due ? each : pairs + each;
+        vxs_pairs steps;
+        vxs_pairs_begin(&steps, &p->box, CURVATURE * p->reach, w->first, w->ends);
+        gains = vxs_pairs_take(&steps, each);
+        since.factor += (double)each;
+        since.gradients += (double)each;
     }
 }
 
 vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double gap,
                          vxs_box_work *work, double *b, vxs_error *err)
 {
-    part p = { .whole = box, .work = work, .count = count };
-    vxs_status status = gather(&p, set, err);
+    part p = { .whole = box, .work = work };
+    vxs_status status = gather(&p, set, count, err);
     if (!status)
         status = solve(&p, gap, b, err);
     if (!status)

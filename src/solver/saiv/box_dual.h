@@ -36,9 +36,9 @@ vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t cou
 /* Workspace of vxs_box_solve, kept from one call to the next. */
 typedef struct {
     size_t capacity, inside_capacity;
-    size_t *row, *own, *member; /* of the set */
+    size_t *row, *own, *member, *first; /* of the set */
     double *sign, *q, *c, *t;
-    double *f, *k; /* of its samples */
+    double *f, *k, *ends; /* of its samples */
     double *matrix, *right;
     int *pivot;
     vxs_threshold *thresholds;

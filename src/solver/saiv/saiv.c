@@ -19,9 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL       400 /* samples that are one set */
-#define FIRST       40  /* samples of a first set */
-#define LOOSE       0.1 /* of the gap: that of the set */
+#define SMALL       400  /* samples that are one set */
+#define FIRST       40   /* samples of a first set */
+#define LOOSE       0.1  /* of the gap aimed at: that of the set */
+#define NEAR        0.05 /* of the gap that the set begins with, if that is more */
+#define MOST_APART  0.6  /* of all: a larger set is all, whose kernel need not be copied */
 #define MOST_ROUNDS 200
 #define PATIENCE    3 /* rounds without a smaller gap */
 #define VIOLATION   1e-12
@@ -274,6 +276,9 @@ static size_t recruit(saiv *s, double b, size_t most)
                 enter(s, k);
     }
     list_set(s);
+    for (size_t k = 0; k < m && s->set_count > MOST_APART * m; k++)
+        s->in_set[k] = true;
+    list_set(s);
     return s->set_count - before;
 }
 
@@ -296,13 +301,15 @@ static void begin_set(saiv *s)
 static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *rounds,
                         vxs_error *err)
 {
-    double b = 0, least = INFINITY;
+    double b = 0, least = INFINITY, share = NEAR;
     size_t most = FIRST;
     int patience = PATIENCE;
     vxs_status status = VXS_OK;
     begin_set(s);
     for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
-        status = vxs_box_solve(&s->box, s->set, s->set_count, LOOSE * target, &s->work, &b, err);
+        vxs_box_state before = vxs_box_evaluate(&s->box, s->set, s->set_count, s->thresholds);
+        double within = fmax(LOOSE * target, share * (before.primal - before.dual));
+        status = vxs_box_solve(&s->box, s->set, s->set_count, within, &s->work, &b, err);
         *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
         double gap = state->primal - state->dual;
         if (status || !(gap > target))
@@ -310,7 +317,8 @@ static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *ro
         size_t entered = recruit(s, b, most);
         patience = gap < least ? PATIENCE : patience - 1;
         least = fmin(least, gap);
-        most *= 2;
+        most *= 4;
+        share = entered > 0 ? NEAR : 0;
         if (entered == 0 && patience == 0)
             break;
         if (entered == 0)
