@@ -1,8 +1,8 @@
 /* Steps in the dual problem of kernel machines: from any feasible point they stay feasible, never
  * lower the dual value, and have the same bits on any processor; problems of many samples are
  * solved by all of them. */
+#include "solver/saiv/dual_pairs.h"
 #include "solver/saiv/face.h"
-#include "solver/saiv/pairs.h"
 #include "tests/core/check.h"
 #include "voxsift/internal/machine.h"
 

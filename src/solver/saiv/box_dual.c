@@ -1,16 +1,16 @@
 /* box_dual.c - the quadratic over a box: steps of two variables, and steps of all free ones.
  *
- * Method    pairs of variables (pairs.c); after every few of them the optimum over all variables
- *           inside the box, by a pivoted Cholesky factor, or as far towards it as the box allows;
- *           of many variables by conjugate gradients (face.c); all raise the dual value, so that
- *           none can cycle
+ * Method    pairs of variables (dual_pairs.c); after every few of them the optimum over all
+ *           variables inside the box, by a pivoted Cholesky factor, or as far towards it as the box
+ *           allows; of many variables by conjugate gradients (face.c); all raise the dual value, so
+ *           that none can cycle
  * Stops     the gap of the set is small enough, or no step gains anything
  * Cost      of a pair: two columns of the set's kernel; of an exact step: free variables cubed / 3
  * Source    Fan, Chen and Lin 2005 (pairs); the exact steps are those of an active-set method */
 #include "solver/saiv/box_dual.h"
 #include "linalg/lapack.h"
+#include "solver/saiv/dual_pairs.h"
 #include "solver/saiv/face.h"
-#include "solver/saiv/pairs.h"
 
 #include <cblas.h>
 #include <math.h>

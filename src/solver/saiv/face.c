@@ -5,7 +5,7 @@
  *           intercept, onto the plane where weights sum to 0; then the best point between
  * Cost      each iteration half of the kernel */
 #include "solver/saiv/face.h"
-#include "solver/saiv/pairs.h"
+#include "solver/saiv/dual_pairs.h"
 
 #include <cblas.h>
 #include <math.h>

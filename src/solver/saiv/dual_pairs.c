@@ -1,4 +1,4 @@
-/* pairs.c - steps of two weights in the dual problem of kernel machines, or of one if there is no
+/* dual_pairs.c - steps of two weights in the dual problem of kernel machines, or of one without an
  * intercept.
  *
  * Method    the weight that gains most by rising, and the one with which it gains most (second
@@ -6,7 +6,7 @@
  *           sets, with the same bits
  * Cost      per step 3 n kernel values
  * Source    Fan, Chen and Lin 2005 */
-#include "solver/saiv/pairs.h"
+#include "solver/saiv/dual_pairs.h"
 #include "voxsift/internal/machine.h"
 
 #include <float.h>
@@ -18,6 +18,12 @@ enum { BLOCK = 64 }; /* samples whose maximum is found at once */
 
 /* Without this the body would not be compiled for the target of its caller. */
 #define INSIDE static inline __attribute__((always_inline))
+
+#ifdef __clang__ /* warns that it does not vectorize maxima */
+#define MAXIMUM
+#else
+#define MAXIMUM _Pragma("omp simd reduction(max : most)")
+#endif
 
 /* f += a x + b z */
 INSIDE void add_columns(double *f, const double *x, double a, const double *z, double b, size_t n)
@@ -35,7 +41,7 @@ INSIDE size_t find_rise(const double *rise, const double *f, size_t n, double *l
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t end = n - first < BLOCK ? n : first + BLOCK;
         double most = -INFINITY;
-#pragma omp simd reduction(max : most)
+        MAXIMUM
         for (size_t i = first; i < end; i++) {
             double v = rise[i] - f[i];
             most = v > most ? v : most;
@@ -67,7 +73,7 @@ INSIDE size_t find_fall(const vxs_pairs *p, double high, const double *x, double
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t end = n - first < BLOCK ? n : first + BLOCK;
         double most = -1;
-#pragma omp simd reduction(max : most)
+        MAXIMUM
         for (size_t i = first; i < end; i++) {
             double v = gain_of(high - (fall[i] - f[i]), own + diagonal[i] - 2 * x[i], floor);
             most = v > most ? v : most;

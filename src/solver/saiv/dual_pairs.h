@@ -1,6 +1,6 @@
-/* pairs.h - steps of two weights in the dual problem of kernel machines; private to the solver. */
-#ifndef VXS_SOLVER_SAIV_PAIRS_H
-#define VXS_SOLVER_SAIV_PAIRS_H
+/* dual_pairs.h - steps of two weights of kernel machines in the dual; private. */
+#ifndef VXS_SOLVER_SAIV_DUAL_PAIRS_H
+#define VXS_SOLVER_SAIV_DUAL_PAIRS_H
 
 #include "solver/saiv/box_dual.h"
 
