@@ -90,6 +90,10 @@ enum { VXS_KERNEL_LINEAR, VXS_KERNEL_RBF, VXS_KERNEL_POLY };
  * samples, for problems with a kernel norm. Copies the matrix. */
 VXS_MUST_CHECK vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads,
                                        vxs_design **design, vxs_error *err);
+/* Several kernels of the same samples side by side, n x (count n), for problems with a sum of
+ * kernel norms; `matrices` has one after the other. */
+VXS_MUST_CHECK vxs_status vxs_grams_new(const double *matrices, size_t n, size_t count,
+                                        int nthreads, vxs_design **design, vxs_error *err);
 
 /* ---- Feature blocks -------------------------------------------------------------------------- */
 

@@ -79,6 +79,15 @@ typedef struct {
 extern const vxs_penalty_kind vxs_kernel_norm_penalty;
 vxs_kernel_norm vxs_kernel_norm_of(vxs_design *kernel);
 
+/* (sum over kernels of sqrt(w_g'K_g w_g))^2 / 2, the design being [K_1 ... K_m] (vxs_grams_new),
+ * with a weight for each sample in each kernel. */
+typedef struct {
+    vxs_penalty penalty;
+    vxs_design *kernels;
+} vxs_kernel_sum;
+extern const vxs_penalty_kind vxs_kernel_sum_penalty;
+vxs_kernel_sum vxs_kernel_sum_of(vxs_design *kernels);
+
 /* ---- Quadratics: added to the objective, not multiplied by lambda ---------------------------- */
 
 typedef struct vxs_quadratic_kind vxs_quadratic_kind;

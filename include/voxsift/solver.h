@@ -57,6 +57,7 @@ typedef struct {
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;
+    size_t kernels;    /* of several kernels those with a weight */
     size_t support;    /* support vectors: samples of a kernel machine with nonzero weight */
     size_t missed;     /* features that an unsafe rule had screened out */
     size_t iterations; /* of the outer loop */
@@ -194,6 +195,11 @@ typedef struct {
     double epsilon; /* of support vector regression, in standard deviations of the target */
 } vxs_svm_settings;
 
+typedef struct {
+    int scale; /* of kernels: each by its own mean, or all by one */
+} vxs_mkl_settings;
+enum { VXS_SCALE_EACH, VXS_SCALE_ALL };
+
 /* Settings of all methods. A method reads those in its `params`; set the others to 0, as
  * vxs_params_defaults does with a zeroed struct. */
 typedef struct {
@@ -205,6 +211,7 @@ typedef struct {
     vxs_kernel_settings kernels;
     vxs_block_settings blocks;
     vxs_svm_settings svm;
+    vxs_mkl_settings mkl;
 } vxs_method_settings;
 
 typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
@@ -232,6 +239,7 @@ enum {
     VXS_METHOD_FGM,
     VXS_METHOD_MSLR,
     VXS_METHOD_SVM,
+    VXS_METHOD_MKL,
     VXS_METHODS /* how many */
 };
 extern const vxs_method vxs_methods[];

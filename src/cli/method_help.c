@@ -177,6 +177,25 @@ static const page pages[] = {
                                    "rbf and poly the map is the mean gradient of the score, and "
                                    "the model keeps the training images (training.npy).",
                          .cost = "About one reading of the images." },
+    [VXS_METHOD_MKL] = { .map = "regions by weight",
+                         .use = "regions with weights (MKL)",
+                         .when = "Use it for a table of regions by weight (multiple kernel "
+                                 "learning, as PRoNTo has it), with one kernel for each region, "
+                                 "modality or other group of features.",
+                         .problem =
+                             "Minimize sum_g |w_g|^2 / (2 d_g) + C sum_i u_i loss(y_i, z_i), z = "
+                             "sum_g w_g'x_g + b, over w, b and the weights d_g >= 0 of groups, "
+                             "which sum to 1; x_g the features of a group, centered and divided "
+                             "so that their squares sum to 1 in the mean over subjects. Losses "
+                             "are those of svm. The gap bounds what any other weights of groups, "
+                             "features and subjects could gain.",
+                         .example = "voxsift fit pet --target diagnosis --method mkl --groups "
+                                    "atlas:schaefer100 --choose-lambda 5 -o regions",
+                         .result = "kernels.tsv has the weight of each group, "
+                                   "kernel_weights.nii.gz the same as a map; most are 0. "
+                                   "weights.nii.gz holds the weights of voxels.",
+                         .cost = "One reading of the images; memory for one matrix of subjects a "
+                                 "group." },
 };
 _Static_assert(sizeof(pages) / sizeof(pages[0]) == VXS_METHODS, "a method without a page");
 

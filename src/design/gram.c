@@ -1,5 +1,5 @@
-/* gram.c - inner products of the rows of a design, and the design whose columns are those of a
- * symmetric matrix.
+/* gram.c - inner products of the rows of a design, and the design whose columns are those of
+ * symmetric matrices.
  *
  * The columns of a design are read once, in blocks. With few rows each of several blocks has a sum
  * of its own; with many a block goes into the products of tiles of rows. Each is one call of BLAS,
@@ -108,27 +108,38 @@ static vxs_status check_finite(const double *products, size_t n, vxs_error *err)
     return VXS_OK;
 }
 
-vxs_status vxs_row_products(const vxs_context *context, vxs_design *design, const double *factor,
-                            bool center, double *products, vxs_error *err)
+static void add_sums(const double *g, size_t sums, size_t count, double *products)
 {
-    enum { MOST = COLUMNS * SLABS };
-    size_t n = design->n, p = design->p, sums = n <= FEW ? SLABS : 1, set[MOST];
-    double *block = vxs_alloc(MOST, vxs_times(n, sizeof(*block)), err);
-    double *g = vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*g))), err);
-    vxs_status status = block && g ? VXS_OK : VXS_FAILED;
-    for (size_t first = 0; first < p && !status; first += MOST) {
-        size_t count = p - first < MOST ? p - first : MOST;
-        for (size_t k = 0; k < count; k++)
-            set[k] = first + k;
-        vxs_design_fetch(design, set, count, block);
-        add_columns(design, block, count, factor ? factor + first : NULL, center, g);
-        status = vxs_check_interrupted(context, err);
-    }
-    for (size_t k = 0; k < n * n && !status; k++) {
+    for (size_t k = 0; k < count; k++) {
         products[k] = 0;
         for (size_t b = 0; b < sums; b++)
-            products[k] += g[b * n * n + k];
+            products[k] += g[b * count + k];
     }
+}
+
+vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
+                               const size_t *columns, size_t p, const double *factor, bool center,
+                               double *products, vxs_error *err)
+{
+    enum { MOST = COLUMNS * SLABS };
+    size_t n = design->n, blocks = (p + COLUMNS - 1) / COLUMNS, set[MOST];
+    size_t sums = n > FEW || blocks < 1 ? 1 : blocks < SLABS ? blocks : SLABS;
+    double factors[MOST];
+    double *block = vxs_alloc(sums * COLUMNS, vxs_times(n, sizeof(*block)), err);
+    double *g = vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*g))), err);
+    vxs_status status = block && g ? VXS_OK : VXS_FAILED;
+    for (size_t first = 0; first < p && !status; first += sums * COLUMNS) {
+        size_t count = p - first < sums * COLUMNS ? p - first : sums * COLUMNS;
+        for (size_t k = 0; k < count; k++) {
+            set[k] = columns ? columns[first + k] : first + k;
+            factors[k] = factor ? factor[set[k]] : 1;
+        }
+        vxs_design_fetch(design, set, count, block);
+        add_columns(design, block, count, factors, center, g);
+        status = vxs_check_interrupted(context, err);
+    }
+    if (!status)
+        add_sums(g, sums, n * n, products);
     free(block);
     free(g);
     if (status)
@@ -137,7 +148,13 @@ vxs_status vxs_row_products(const vxs_context *context, vxs_design *design, cons
     return check_finite(products, n, err);
 }
 
-/* ---- The design of a symmetric matrix -------------------------------------------------------- */
+vxs_status vxs_row_products(const vxs_context *context, vxs_design *design, const double *factor,
+                            bool center, double *products, vxs_error *err)
+{
+    return vxs_row_products_of(context, design, NULL, design->p, factor, center, products, err);
+}
+
+/* ---- The design of symmetric matrices -------------------------------------------------------- */
 
 typedef struct {
     vxs_design design;
@@ -220,35 +237,42 @@ static vxs_status check_symmetric(const double *matrix, size_t n, vxs_error *err
     return VXS_OK;
 }
 
-vxs_status vxs_gram_take(double *matrix, size_t n, int nthreads, vxs_design **design,
-                         vxs_error *err)
+vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,
+                          vxs_design **design, vxs_error *err)
 {
     gram *g = vxs_alloc(1, sizeof(*g), err);
     if (!g) {
-        free(matrix);
+        free(matrices);
         return VXS_FAILED;
     }
-    *g = (gram){ .design = { .kind = &gram_kind, .n = n, .p = n, .nthreads = nthreads },
-                 .matrix = matrix };
+    *g = (gram){ .design = { .kind = &gram_kind, .n = n, .p = n * count, .nthreads = nthreads },
+                 .matrix = matrices };
     *design = &g->design;
     return VXS_OK;
+}
+
+vxs_status vxs_grams_new(const double *matrices, size_t n, size_t count, int nthreads,
+                         vxs_design **design, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "matrices", matrices }, { "design", design });
+    if (design)
+        *design = NULL;
+    if (!status && (n == 0 || count == 0))
+        status = vxs_fail(err, VXS_MISUSE, "a kernel needs at least one sample");
+    for (size_t k = 0; k < count && !status; k++)
+        status = check_symmetric(matrices + k * n * n, n, err);
+    double *copy = status ? NULL : vxs_alloc(vxs_times(n, n), vxs_times(count, sizeof(*copy)), err);
+    if (!copy)
+        return status ? status : VXS_FAILED;
+    memcpy(copy, matrices, count * n * n * sizeof(*copy));
+    return vxs_grams_take(copy, n, count, nthreads, design, err);
 }
 
 vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads, vxs_design **design,
                         vxs_error *err)
 {
-    vxs_status status = VXS_GIVEN(err, { "matrix", matrix }, { "design", design });
-    if (design)
-        *design = NULL;
-    if (!status && n == 0)
-        status = vxs_fail(err, VXS_MISUSE, "a kernel needs at least one sample");
-    if (!status)
-        status = check_symmetric(matrix, n, err);
-    double *copy = status ? NULL : vxs_alloc(n, vxs_times(n, sizeof(*copy)), err);
-    if (!copy)
-        return status ? status : VXS_FAILED;
-    memcpy(copy, matrix, n * n * sizeof(*matrix));
-    return vxs_gram_take(copy, n, nthreads, design, err);
+    vxs_status status = VXS_GIVEN(err, { "matrix", matrix });
+    return status ? status : vxs_grams_new(matrix, n, 1, nthreads, design, err);
 }
 
 const double *vxs_gram_matrix(const vxs_design *design)

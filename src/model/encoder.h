@@ -5,7 +5,9 @@
  * kernel: Gaussian kernels between a subject and the training subjects, whose values the model
  * stores (kernel.c)
  * blocks: columns of selected feature blocks: groups, or the output of a feature map
- * (feature_blocks.c) */
+ * (feature_blocks.c)
+ * machine: weights of the training subjects of a kernel machine (machine.c), of one kernel a group
+ * of features (multi_kernel.c) */
 #ifndef VXS_MODEL_ENCODER_H
 #define VXS_MODEL_ENCODER_H
 
@@ -55,7 +57,7 @@ struct vxs_encoder {
     vxs_status (*read)(vxs_model *model, const char *folder, vxs_error *err);
 };
 extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encoder,
-    vxs_machine_encoder;
+    vxs_machine_encoder, vxs_several_encoder;
 
 /* The encoder of the task's method. */
 const vxs_encoder *vxs_task_encoder(const vxs_task *task);

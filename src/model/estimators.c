@@ -116,6 +116,13 @@ static const vxs_estimator estimators[] = {
                          .loss = loss_of_machine,
                          .words = &vxs_svm_words,
                          .is_dense = vxs_machine_is_dense },
+    [VXS_METHOD_MKL] = { .encoder = &vxs_several_encoder,
+                         .prepare = vxs_prepare_several,
+                         .loss = loss_of_machine,
+                         .words = &vxs_mkl_words,
+                         .table = &vxs_groups_table,
+                         .share = vxs_share_groups,
+                         .is_dense = vxs_machine_is_dense },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 

@@ -24,6 +24,7 @@ vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
 vxs_prepare vxs_prepare_groups;  /* the same: the norms of groups */
 vxs_prepare vxs_prepare_machine; /* machine.c: kernels between subjects */
+vxs_prepare vxs_prepare_several; /* multi_kernel.c: kernels in each group of features */
 bool vxs_machine_is_dense(const vxs_method_settings *settings);
 
 /* A table that the settings of a method name, such as the groups of features. A model stores it, so

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTHING 1e-12 /* of squares: what rounding leaves of features without their means */
-
 /* ---- The problem ----------------------------------------------------------------------------- */
 
 typedef struct {
@@ -21,8 +19,7 @@ typedef struct {
     const vxs_products *products;
     bool own;
     double passes; /* made for this task; the first fit takes them over */
-    vxs_residual_products residual;
-    double *ones, *weights; /* n: covariates and weights of the regression, where not the task's */
+    vxs_residual_rows rows;
     vxs_kernel kernel;
     double spread; /* standard deviation of the target */
     vxs_design *design;
@@ -33,16 +30,13 @@ static void release_machines(vxs_prepared *prepared)
 {
     machines *m = (machines *)prepared;
     vxs_design_free(m->design);
-    vxs_residual_products_release(&m->residual);
-    free(m->ones);
-    free(m->weights);
+    vxs_residual_rows_release(&m->rows);
     if (m->own)
         vxs_products_free((vxs_products *)m->products);
     free(m);
 }
 
-/* Of scores; of classes 1. */
-static double spread_of(const vxs_task *t)
+double vxs_machine_spread(const vxs_task *t)
 {
     double mean = 0, square = 0, total = vxs_task_total(t);
     if (t->class_count > 0)
@@ -54,60 +48,20 @@ static double spread_of(const vxs_task *t)
     return square > 0 ? sqrt(square) : 1;
 }
 
-/* What is taken out of the rows: confounds, means, or nothing. */
-static vxs_status begin_residual(const vxs_task *t, machines *m, vxs_error *err)
-{
-    bool regresses = vxs_task_regresses(t);
-    bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
-    size_t *train = vxs_alloc(t->n, sizeof(*train), err);
-    m->ones = vxs_alloc(t->n, sizeof(*m->ones), err);
-    m->weights = vxs_alloc(t->n, sizeof(*m->weights), err);
-    vxs_status status = train && m->ones && m->weights ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < t->n && !status; i++) {
-        train[i] = t->rows[i];
-        m->ones[i] = 1;
-        m->weights[i] = vxs_task_weight(t, i);
-        if (regresses && t->regression_subject && !t->regression_subject[i])
-            m->weights[i] = 0;
-    }
-    if (!status)
-        status = vxs_residual_products_init(m->products->values, m->products->n, train, t->n,
-                                            regresses ? t->covariates : m->ones,
-                                            regresses ? t->covariate_count : centers, m->weights,
-                                            &m->residual, err);
-    free(train);
-    return status;
-}
-
-static double passes_since(const vxs_task *t, uint64_t read)
+double vxs_machine_passes(const vxs_task *t, uint64_t read)
 {
     return (double)(vxs_design_read(t->design) - read) / (double)t->cohort->p;
-}
-
-/* False if nothing but rounding is left of the rows: all subjects have one kernel. */
-static bool varies(const vxs_residual_products *r, const double *k)
-{
-    double before = 0, after = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        before = fmax(before, r->products[r->train[i] * r->n + r->train[i]]);
-        after = fmax(after, k[i * r->count + i]);
-    }
-    return after > NOTHING * before;
 }
 
 /* Kernels between training subjects; 0 if their features do not differ. What they are divided by is
  * the same for every gamma. */
 static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
 {
-    const vxs_residual_products *r = &m->residual;
     size_t n = t->n;
+    bool varies = false;
     double *k = vxs_alloc(n, vxs_times(n, sizeof(*k)), err);
-    double *z = vxs_alloc(3 * (r->columns + 1), sizeof(*z), err);
-    vxs_status status = k && z ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < n && !status; i++) /* a row that is the mean has rounding alone */
-        k[i * n + i] = fmax(0, vxs_residual_products_trained(r, i, z, k + i * n));
-    if (!status && !varies(r, k)) {
-        memset(k, 0, n * n * sizeof(*k));
+    vxs_status status = k ? vxs_residual_rows_products(&m->rows, k, &varies, err) : VXS_FAILED;
+    if (!varies) {
         m->kernel.scale = 1;
     } else if (!status) {
         if (!(m->kernel.scale > 0))
@@ -115,9 +69,8 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
         if (!status)
             vxs_kernel_apply(&m->kernel, k, n);
     }
-    free(z);
     if (!status)
-        status = vxs_gram_take(k, n, 1, &m->design, err);
+        status = vxs_grams_take(k, n, 1, 1, &m->design, err);
     else
         free(k);
     if (!status)
@@ -149,7 +102,7 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t, const v
     machines *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return VXS_FAILED;
-    *m = (machines){ .head = { release_machines }, .spread = spread_of(t) };
+    *m = (machines){ .head = { release_machines }, .spread = vxs_machine_spread(t) };
     m->kernel = (vxs_kernel){ .kind = s->kernel,
                               .gamma = gamma_of(s),
                               .constant = s->constant,
@@ -159,9 +112,9 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t, const v
     uint64_t read = vxs_design_read(t->design);
     vxs_status status = vxs_products_of(context, t, &m->products, &m->own, err);
     if (!status)
-        status = begin_residual(t, m, err);
+        status = vxs_residual_rows_init(t, m->products->values, m->products->n, &m->rows, err);
     /* the products that folds share are not of one fold; `unit` has measured the columns as well */
-    m->passes = (m->own || !t->products_shared ? 1 : 0) + passes_since(t, read);
+    m->passes = (m->own || !t->products_shared ? 1 : 0) + vxs_machine_passes(t, read);
     return status ? status : make_kernel(t, m, err);
 }
 
@@ -194,6 +147,10 @@ void vxs_machine_free(void *machine)
     free(m->index);
     free(m->values);
     free(m->scales);
+    free(m->kernel_weight);
+    free(m->kernel_norm);
+    free(m->mixed);
+    vxs_residual_rows_release(&m->rows);
     free(m);
 }
 
@@ -214,7 +171,7 @@ vxs_machine *vxs_machine_new(size_t n, vxs_error *err)
 }
 
 /* The solver's intercept is the only coefficient; the other covariates are out of the features. */
-static vxs_status widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+vxs_status vxs_machine_widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 {
     double *larger =
         vxs_resize(fit->covariate_coefficients, t->covariate_count + 1, sizeof(*larger), err);
@@ -233,7 +190,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     o->encoded = m;
     o->fit.certificate.passes += prepared->passes;
     prepared->passes = 0;
-    vxs_status status = m ? widen(t, &o->fit, err) : VXS_FAILED;
+    vxs_status status = m ? vxs_machine_widen(t, &o->fit, err) : VXS_FAILED;
     if (status)
         return status;
     for (size_t k = 0; k < o->fit.count; k++)
@@ -242,7 +199,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     m->kernel = prepared->kernel;
     o->fit.certificate.gamma = m->kernel.kind == VXS_KERNEL_LINEAR ? 0 : m->kernel.gamma;
     m->products = prepared->products;
-    m->residual = &prepared->residual;
+    m->residual = &prepared->rows.products;
     m->regresses = vxs_task_regresses(t);
     return VXS_OK;
 }
@@ -254,7 +211,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, const vxs_task *t,
                                  double *v, vxs_error *err)
 {
-    const vxs_residual_products *r = &m->residual;
+    const vxs_residual_products *r = &m->rows.products;
     size_t n = t->n;
     double total = vxs_task_total(t);
     double *row = vxs_alloc(2 * n, sizeof(*row), err), *own = row ? row + n : NULL;
@@ -279,9 +236,8 @@ static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, 
     return status;
 }
 
-/* Weights of the task's columns replace those of subjects. */
-static vxs_status scan_weights(const vxs_task *t, const double *v, vxs_solution *fit,
-                               vxs_error *err)
+vxs_status vxs_machine_scan(const vxs_task *t, const double *v, const double *factor,
+                            vxs_solution *fit, vxs_error *err)
 {
     size_t p = t->cohort->p, count = 0;
     double *w = vxs_alloc(p, sizeof(*w), err), *weight = NULL;
@@ -289,8 +245,10 @@ static vxs_status scan_weights(const vxs_task *t, const double *v, vxs_solution 
     vxs_status status = w ? vxs_design_measure(t->design, err) : VXS_FAILED;
     if (!status) {
         vxs_design_scan(t->design, v, 1, w);
-        for (size_t j = 0; j < p; j++)
+        for (size_t j = 0; j < p; j++) {
+            w[j] *= factor ? factor[j] : 1;
             count += w[j] != 0;
+        }
         index = vxs_alloc(count + 1, sizeof(*index), err);
         weight = vxs_alloc(count + 1, sizeof(*weight), err);
         status = index && weight ? VXS_OK : VXS_FAILED;
@@ -357,9 +315,9 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     if (!status)
         status = weigh_subjects(prepared, m, t, v, err);
     if (!status)
-        status = scan_weights(t, v, &o->fit, err);
+        status = vxs_machine_scan(t, v, NULL, &o->fit, err);
     if (!status)
-        o->fit.certificate.passes += passes_since(t, read);
+        o->fit.certificate.passes += vxs_machine_passes(t, read);
     free(v);
     if (!status)
         status = m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_unstandardize_weights(t, &o->fit, err)
@@ -410,8 +368,8 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
     return status;
 }
 
-static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
-                        vxs_error *err)
+vxs_status vxs_machine_score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
+                             vxs_error *err)
 {
     const vxs_machine *m = o->encoded;
     if (m->residual)
@@ -421,6 +379,24 @@ static vxs_status score(const vxs_output_fit *o, const vxs_scored_rows *x, doubl
 }
 
 /* ---- For the checker ------------------------------------------------------------------------- */
+
+vxs_status vxs_machine_same_weights(const vxs_solution *again, const vxs_solution *fit,
+                                    vxs_error *err)
+{
+    double largest = 0, apart = 0;
+    if (again->count != fit->count)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "the model has %zu weights of features; those of its subjects give %zu",
+                        fit->count, again->count);
+    for (size_t k = 0; k < fit->count; k++) {
+        largest = fmax(largest, fabs(again->weight[k]));
+        apart = fmax(apart, fabs(again->weight[k] - fit->weight[k]));
+    }
+    return apart <= 1e-6 * largest
+               ? VXS_OK
+               : vxs_fail(err, VXS_BAD_DATA,
+                          "the model's weights of features are not those of its subjects");
+}
 
 /* The weights of subjects, which must give the model's weights of features. */
 static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solution *fit,
@@ -450,18 +426,8 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
     }
     if (!status)
         status = map(t, &again, err);
-    if (!status && again.fit.count != fit->count)
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "the model has %zu weights of features; those of its subjects give %zu",
-                          fit->count, again.fit.count);
-    double largest = 0, apart = 0;
-    for (size_t k = 0; k < fit->count && !status; k++) {
-        largest = fmax(largest, fabs(again.fit.weight[k]));
-        apart = fmax(apart, fabs(again.fit.weight[k] - fit->weight[k]));
-    }
-    if (!status && !(apart <= 1e-6 * largest))
-        status = vxs_fail(err, VXS_BAD_DATA,
-                          "the model's weights of features are not those of its subjects");
+    if (!status)
+        status = vxs_machine_same_weights(&again.fit, fit, err);
     vxs_output_release(&again);
     if (status) {
         free(weight);
@@ -471,7 +437,8 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
     fit->weight = weight;
     fit->index = m->index;
     fit->count = m->n;
-    fit->covariate_coefficients[0] = m->intercept;
+    if (t->covariate_count > 0)
+        fit->covariate_coefficients[0] = m->intercept;
     return VXS_OK;
 }
 
@@ -486,7 +453,7 @@ const vxs_encoder vxs_machine_encoder = { .without_covariates = true,
                                           .map = map,
                                           .keep = keep,
                                           .encode = encode,
-                                          .score = score,
+                                          .score = vxs_machine_score,
                                           .release = vxs_machine_free,
                                           .files = vxs_machine_files,
                                           .read = vxs_machine_read };

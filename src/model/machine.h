@@ -13,7 +13,9 @@
 typedef struct vxs_products {
     pthread_mutex_t lock;
     size_t n;
-    double *values;    /* n x n, of all rows of the cohort; NULL until made */
+    double *values; /* n x n, of all rows of the cohort; NULL until made */
+    double *parts;  /* count x n x n, of each of the task's groups; NULL until made */
+    size_t count;
     double *penalties; /* the task's factors of columns, or NULL */
     bool centered;     /* a value of each column is taken out of it */
 } vxs_products;
@@ -24,11 +26,28 @@ void vxs_products_free(vxs_products *products);
 VXS_MUST_CHECK vxs_status vxs_products_of(const vxs_context *context, const vxs_task *task,
                                           const vxs_products **products, bool *own, vxs_error *err);
 
+/* The same of each of the task's groups: products->parts. */
+VXS_MUST_CHECK vxs_status vxs_group_products_of(const vxs_context *context, const vxs_task *task,
+                                                const vxs_products **products, bool *own,
+                                                vxs_error *err);
+
+/* Rows without what training subjects have in common: confounds, means, or nothing. */
+typedef struct {
+    vxs_residual_products products;
+    double *ones, *weights; /* covariates and weights of the regression, where not the task's */
+} vxs_residual_rows;
+VXS_MUST_CHECK vxs_status vxs_residual_rows_init(const vxs_task *task, const double *products,
+                                                 size_t n, vxs_residual_rows *rows, vxs_error *err);
+void vxs_residual_rows_release(vxs_residual_rows *rows);
+/* Their products among training subjects; 0 if the rows do not vary. */
+VXS_MUST_CHECK vxs_status vxs_residual_rows_products(const vxs_residual_rows *rows, double *k,
+                                                     bool *varies, vxs_error *err);
+
 /* A kernel machine: the weights of its training subjects and their kernel, or their features. */
 typedef struct {
     size_t n;       /* training subjects */
     double *weight; /* n */
-    size_t *index;  /* n: 0, 1, ..., for the checker */
+    size_t *index;  /* for the checker: 0, 1, ... n, or of weights in each kernel */
     double intercept;
     vxs_kernel kernel;
     const vxs_products *products;          /* while training, or NULL */
@@ -37,6 +56,12 @@ typedef struct {
     size_t p, covariate_count;
     float *values;  /* p x n: standardized features of the training subjects, column by column */
     double *scales; /* p x (1 + covariate_count): what standardizes a feature of a new subject */
+    /* of several kernels: how many, their weights, and, in a model alone, the norms |K_g^(1/2) a|
+     * as shares of the largest */
+    size_t kernels;
+    double *kernel_weight, *kernel_norm;
+    double *mixed;          /* while training: the weighted sum of their products */
+    vxs_residual_rows rows; /* of these */
 } vxs_machine;
 VXS_MUST_CHECK vxs_machine *vxs_machine_new(size_t n, vxs_error *err);
 void vxs_machine_free(void *machine);
@@ -47,8 +72,31 @@ VXS_MUST_CHECK vxs_status vxs_machine_score_features(const vxs_machine *machine,
                                                      const vxs_scored_rows *rows, double *scores,
                                                      vxs_error *err);
 
+/* machine.c, for encoders of several kernels: the standard deviation of scores, 1 of classes;
+ * columns read / p since a count. */
+double vxs_machine_spread(const vxs_task *task);
+double vxs_machine_passes(const vxs_task *task, uint64_t read);
+/* The solver's intercept is the only coefficient; the other covariates are out of the features. */
+VXS_MUST_CHECK vxs_status vxs_machine_widen(const vxs_task *task, vxs_solution *fit,
+                                            vxs_error *err);
+/* Weights X'v of the task's columns, times a factor of each (NULL: 1), replace those of subjects.
+ */
+VXS_MUST_CHECK vxs_status vxs_machine_scan(const vxs_task *task, const double *v,
+                                           const double *factor, vxs_solution *fit, vxs_error *err);
+/* Refuses weights of features that do not follow from those of subjects. */
+VXS_MUST_CHECK vxs_status vxs_machine_same_weights(const vxs_solution *again,
+                                                   const vxs_solution *fit, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_machine_score(const vxs_output_fit *output,
+                                            const vxs_scored_rows *rows, double *scores,
+                                            vxs_error *err);
+
 /* machine_files.c */
 extern const vxs_model_file vxs_machine_files[];
 VXS_MUST_CHECK vxs_status vxs_machine_read(vxs_model *model, const char *folder, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_machine_write_alpha(const vxs_model *model, const vxs_task *task,
+                                                  FILE *stream, vxs_error *err);
+/* multi_kernel_files.c */
+extern const vxs_model_file vxs_several_files[];
+VXS_MUST_CHECK vxs_status vxs_several_read(vxs_model *model, const char *folder, vxs_error *err);
 
 #endif

@@ -14,7 +14,8 @@ enum { MORE = 3 }; /* numbers behind the weights */
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static vxs_status write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+vxs_status vxs_machine_write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                   vxs_error *err)
 {
     const size_t shape[2] = { m->output_count, t->n + MORE };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
@@ -57,7 +58,7 @@ static vxs_status write_scales(const vxs_model *m, const vxs_task *t, FILE *stre
 }
 
 const vxs_model_file vxs_machine_files[] = {
-    { .name = "alpha.npy", .write = write_alpha },
+    { .name = "alpha.npy", .write = vxs_machine_write_alpha },
     { .name = "training.npy", .has = has_features, .write = write_training },
     { .name = "scales.npy", .has = has_features, .write = write_scales },
     { .name = NULL }

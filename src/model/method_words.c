@@ -46,14 +46,6 @@ static const char of_hsic[] =
     "Yamada M, Jitkrittum W, Sigal L, Xing EP, Sugiyama M. High-dimensional feature selection by "
     "feature-wise kernelized lasso. Neural Computation 26, 2014.";
 
-static const char of_svm[] =
-    "Cortes C, Vapnik V. Support-vector networks. Machine Learning 20, 1995.";
-static const char of_svr[] =
-    "Smola AJ, Sch\xc3\xb6lkopf B. A tutorial on support vector regression. "
-    "Statistics and Computing 14, 2004.";
-static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional structured data. "
-                              "Dissertation, Texas A&M University, 2017, chapter 5.";
-
 void vxs_cite(vxs_prose *p, const char *paper)
 {
     size_t k = 0;
@@ -70,7 +62,7 @@ static void describe_saif(vxs_prose *p)
     vxs_cite(p, of_saif);
 }
 
-static void write_number(FILE *out, const char *format, double value)
+void vxs_write_number(FILE *out, const char *format, double value)
 {
     char number[VXS_REAL_TEXT];
     const char *place = strstr(format, "%s");
@@ -85,13 +77,13 @@ static const char *version_of(const vxs_record *r)
     return version ? version : "?";
 }
 
-static void describe_gap(const vxs_record *r, vxs_prose *p)
+void vxs_describe_gap(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out, " in voxsift %s (tolerance: a relative duality gap of %g).", version_of(r),
             r->settings.tol);
 }
 
-static FILE *begin_row(const vxs_setting_rows *rows, const char *name)
+FILE *vxs_begin_row(const vxs_setting_rows *rows, const char *name)
 {
     return rows->begin(rows->user, name);
 }
@@ -106,7 +98,7 @@ static void describe_lasso(const vxs_record *r, vxs_prose *p)
 static void solve_lasso(const vxs_record *r, vxs_prose *p)
 {
     describe_saif(p);
-    describe_gap(r, p);
+    vxs_describe_gap(r, p);
 }
 
 const struct vxs_method_words vxs_lasso_words = { .describe = describe_lasso,
@@ -126,8 +118,8 @@ static void describe_graphnet(const vxs_record *r, vxs_prose *p)
 static void list_graphnet(const vxs_record *r, const vxs_setting_rows *rows)
 {
     if (r->task.graph)
-        fputs(r->task.graph, begin_row(rows, "Graph"));
-    write_number(begin_row(rows, "Laplacian"), "%s", r->settings.l1.laplacian);
+        fputs(r->task.graph, vxs_begin_row(rows, "Graph"));
+    vxs_write_number(vxs_begin_row(rows, "Laplacian"), "%s", r->settings.l1.laplacian);
 }
 
 const struct vxs_method_words vxs_graphnet_words = { .describe = describe_graphnet,
@@ -169,9 +161,9 @@ static void describe_fused(const vxs_record *r, vxs_prose *p)
     describe_graph(r, p);
     fprintf(p->out, " with %s loss", r->loss_name);
     if (sparsity > 0)
-        write_number(p->out,
-                     ", and an additional l1 penalty of %s times the weight of the differences",
-                     sparsity);
+        vxs_write_number(p->out,
+                         ", and an additional l1 penalty of %s times the weight of the differences",
+                         sparsity);
     vxs_cite(p, of_fused);
 }
 
@@ -184,7 +176,7 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
         r->settings.fused.solver == VXS_FUSED_AUTO || r->settings.fused.solver == VXS_FUSED_SAIF;
     if (tree && own && !(r->settings.fused.sparsity > 0))
         describe_saif(p);
-    describe_gap(r, p);
+    vxs_describe_gap(r, p);
 }
 
 #define FUSED_REGIONS                                                                              \
@@ -205,11 +197,11 @@ static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const char *penalty = r->settings.fused.penalty, *graph = r->task.graph;
     if (penalty && strcmp(penalty, "edges") != 0)
-        fputs(penalty, begin_row(rows, "Penalty"));
+        fputs(penalty, vxs_begin_row(rows, "Penalty"));
     else
-        fputs(graph ? graph : "tree", begin_row(rows, "Graph"));
+        fputs(graph ? graph : "tree", vxs_begin_row(rows, "Graph"));
     if (isfinite(r->settings.fused.sparsity))
-        write_number(begin_row(rows, "Sparsity"), "%s", r->settings.fused.sparsity);
+        vxs_write_number(vxs_begin_row(rows, "Sparsity"), "%s", r->settings.fused.sparsity);
 }
 
 const struct vxs_method_words vxs_fused_words = { describe_fused, solve_fused, weigh_fused,
@@ -244,13 +236,13 @@ static void solve_skfs(const vxs_record *r, vxs_prose *p)
         fprintf(p->out, " by stochastic dual averaging in voxsift %s.", version_of(r));
         return;
     }
-    describe_gap(r, p);
+    vxs_describe_gap(r, p);
 }
 
 static void solve_hsic(const vxs_record *r, vxs_prose *p)
 {
     describe_saif(p);
-    describe_gap(r, p);
+    vxs_describe_gap(r, p);
 }
 
 static const char *weigh_skfs(const vxs_record *r)
@@ -303,8 +295,8 @@ static void describe_selection(const vxs_record *r, vxs_prose *p)
 {
     const vxs_method_settings *s = &r->settings;
     fprintf(p->out, " with %s loss (C = ", r->loss_name);
-    write_number(p->out, "%s), adding the ", s->blocks.cost);
-    write_number(p->out, "%s highest-scoring ", (double)s->blocks.budget);
+    vxs_write_number(p->out, "%s), adding the ", s->blocks.cost);
+    vxs_write_number(p->out, "%s highest-scoring ", (double)s->blocks.budget);
     fputs(vxs_record_block_name(r), p->out);
     if (s->blocks.groups)
         fprintf(p->out, " of features (%s%s)", s->blocks.groups,
@@ -322,11 +314,11 @@ static void describe_selection(const vxs_record *r, vxs_prose *p)
         fputs(", up to a total of ", p->out);
         describe_nselect(r, p->out);
     } else {
-        write_number(p->out, ", for at most %s iterations", (double)s->path.iterations);
+        vxs_write_number(p->out, ", for at most %s iterations", (double)s->path.iterations);
     }
     if (s->blocks.debias > 0)
-        write_number(p->out, ", followed by a refit of the weights on the selection (C = %s)",
-                     s->blocks.debias);
+        vxs_write_number(p->out, ", followed by a refit of the weights on the selection (C = %s)",
+                         s->blocks.debias);
 }
 
 static void describe_fgm(const vxs_record *r, vxs_prose *p)
@@ -376,8 +368,8 @@ static void describe_group_lasso(const vxs_record *r, vxs_prose *p)
     fprintf(p->out, "a group lasso with %s loss", r->loss_name);
     vxs_cite(p, of_groups);
     fprintf(p->out, " over groups of features (%s", groups);
-    write_number(p->out, ", penalized by their size to the power %s)",
-                 vxs_group_power(&r->settings));
+    vxs_write_number(p->out, ", penalized by their size to the power %s)",
+                     vxs_group_power(&r->settings));
     bool table = strncmp(groups, "file:", 5) == 0;
     if (table || has_overlap(groups)) {
         fputs(table ? " in its latent form where groups overlap" : " in its latent form", p->out);
@@ -387,14 +379,15 @@ static void describe_group_lasso(const vxs_record *r, vxs_prose *p)
 
 static void solve_group_lasso(const vxs_record *r, vxs_prose *p)
 {
-    describe_gap(r, p);
+    vxs_describe_gap(r, p);
 }
 
 static void list_group_lasso(const vxs_record *r, const vxs_setting_rows *rows)
 {
-    fputs(r->settings.blocks.groups ? r->settings.blocks.groups : "", begin_row(rows, "Groups"));
-    write_number(begin_row(rows, "Groups are penalized by"), "size to the power %s",
-                 vxs_group_power(&r->settings));
+    fputs(r->settings.blocks.groups ? r->settings.blocks.groups : "",
+          vxs_begin_row(rows, "Groups"));
+    vxs_write_number(vxs_begin_row(rows, "Groups are penalized by"), "size to the power %s",
+                     vxs_group_power(&r->settings));
 }
 
 const struct vxs_method_words vxs_group_lasso_words = { .describe = describe_group_lasso,
@@ -408,31 +401,31 @@ static void summarize_selection(const vxs_record *r, FILE *out)
 {
     const vxs_method_settings *s = &r->settings;
     if (!s->path.numbers)
-        write_number(out, "at most %s ", (double)s->path.iterations);
-    write_number(out, "iterations of %s ", (double)s->blocks.budget);
+        vxs_write_number(out, "at most %s ", (double)s->path.iterations);
+    vxs_write_number(out, "iterations of %s ", (double)s->blocks.budget);
     fputs(vxs_record_block_name(r), out);
     if (s->path.numbers) {
         fputs(", up to ", out);
         describe_nselect(r, out);
     }
-    write_number(out, "; C = %s", s->blocks.cost);
+    vxs_write_number(out, "; C = %s", s->blocks.cost);
     if (s->blocks.debias > 0)
-        write_number(out, "; weights refit with C = %s", s->blocks.debias);
+        vxs_write_number(out, "; weights refit with C = %s", s->blocks.debias);
 }
 
 static void list_selection(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const vxs_method_settings *s = &r->settings;
-    summarize_selection(r, begin_row(rows, "Selection"));
+    summarize_selection(r, vxs_begin_row(rows, "Selection"));
     if (s->blocks.groups)
-        fprintf(begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
+        fprintf(vxs_begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
                 s->blocks.by_size ? "; features divided by the square root of their group's size"
                                   : "");
-    FILE *out = vxs_record_has_sizes(r) ? begin_row(rows, "Feature map") : NULL;
+    FILE *out = vxs_record_has_sizes(r) ? vxs_begin_row(rows, "Feature map") : NULL;
     if (s->blocks.map == VXS_FEATURE_MAP_POLY2) {
-        write_number(out, "features, squares and pairs: polynomial kernel (%s x'z + ",
-                     s->blocks.gamma);
-        write_number(out, "%s)\xc2\xb2", s->blocks.constant);
+        vxs_write_number(out, "features, squares and pairs: polynomial kernel (%s x'z + ",
+                         s->blocks.gamma);
+        vxs_write_number(out, "%s)\xc2\xb2", s->blocks.constant);
     } else if (out) {
         fputs(s->blocks.map == VXS_FEATURE_MAP_GAUSS
                   ? "Gaussian kernel, 11 Fourier features each"
@@ -445,50 +438,6 @@ const struct vxs_method_words vxs_fgm_words = { describe_fgm, solve_selection, w
                                                 list_selection, false };
 const struct vxs_method_words vxs_mslr_words = { describe_mslr, solve_selection, weigh_selection,
                                                  list_selection, false };
-
-/* ---- svm ------------------------------------------------------------------------------------- */
-
-static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial" };
-
-static void describe_svm(const vxs_record *r, vxs_prose *p)
-{
-    fprintf(p->out, "%s with a %s kernel",
-            r->class_count > 0 ? "a support vector machine" : "support vector regression",
-            kernel_words[r->settings.svm.kernel]);
-    vxs_cite(p, r->class_count > 0 ? of_svm : of_svr);
-}
-
-static void solve_svm(const vxs_record *r, vxs_prose *p)
-{
-    fputs(" on a working set of subjects (SAIV)", p->out);
-    vxs_cite(p, of_saiv);
-    describe_gap(r, p);
-}
-
-static const char *weigh_svm(const vxs_record *r)
-{
-    return r->settings.svm.kernel == VXS_KERNEL_LINEAR
-               ? "Every voxel has a weight: none is selected, and a large weight is no evidence "
-                 "that the voxel alone predicts. The pattern of the cross-validation is easier to "
-                 "read."
-               : "The kernel is not linear: a voxel's value is the mean, over the training "
-                 "subjects, of how much the score rises with the voxel. It is no weight, and "
-                 "effects of both signs cancel in it.";
-}
-
-static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)
-{
-    const vxs_svm_settings *s = &r->settings.svm;
-    fputs(kernel_words[s->kernel], begin_row(rows, "Kernel"));
-    if (s->kernel != VXS_KERNEL_LINEAR)
-        fputs(s->gammas ? s->gammas : "1", begin_row(rows, "gamma"));
-    if (r->class_count == 0)
-        write_number(begin_row(rows, "epsilon"), "%s SD of the target", s->epsilon);
-}
-
-const struct vxs_method_words vxs_svm_words = {
-    .describe = describe_svm, .solve = solve_svm, .weigh = weigh_svm, .list = list_svm
-};
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
@@ -533,7 +482,7 @@ void vxs_describe_model(const vxs_record *r, vxs_prose *p)
     const char *confounds = r->task.confounds;
     bool out = r->task.confounds_as == VXS_CONFOUNDS_REGRESS;
     fprintf(p->out, "%s was predicted from ", r->task.target);
-    write_number(p->out, "%s ", r->features);
+    vxs_write_number(p->out, "%s ", r->features);
     fprintf(p->out, "%s with ", vxs_feature_kind_names[r->features_are]);
     words_of(r)->describe(r, p);
     if (confounds && out)

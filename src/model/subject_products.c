@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTHING 1e-12 /* of squares: what rounding leaves of features without their means */
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
 vxs_products *vxs_products_new(const vxs_task *t, vxs_error *err)
 {
     size_t count = t->cohort->p;
@@ -32,6 +36,7 @@ void vxs_products_free(vxs_products *p)
         return;
     pthread_mutex_destroy(&p->lock);
     free(p->values);
+    free(p->parts);
     free(p->penalties);
     free(p);
 }
@@ -60,24 +65,38 @@ static double *factors_of(const vxs_task *t, vxs_error *err)
     return factor;
 }
 
+typedef struct {
+    vxs_design *base;
+    double *factor;
+    bool center;
+} reading;
+
+static vxs_status begin_reading(const vxs_context *context, const vxs_task *t, vxs_products *p,
+                                reading *r, vxs_error *err)
+{
+    *r = (reading){ .factor = factors_of(t, err), .center = p->centered };
+    p->n = t->cohort->n;
+    return r->factor ? vxs_cohort_design(t->cohort, vxs_context_threads(context), &r->base, err)
+                     : VXS_FAILED;
+}
+
+static void end_reading(reading *r)
+{
+    vxs_design_free(r->base);
+    free(r->factor);
+}
+
 /* Of all rows of the cohort: a part does not know which other subjects it will score. */
 static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_products *p,
                        vxs_error *err)
 {
-    const vxs_cohort *c = t->cohort;
-    vxs_design *base = NULL;
-    double *factor = factors_of(t, err);
-    vxs_status status = factor ? VXS_OK : VXS_FAILED;
-    p->n = c->n;
-    double *values = status ? NULL : vxs_alloc(c->n, vxs_times(c->n, sizeof(*values)), err);
-    if (!status && !values)
-        status = VXS_FAILED;
+    reading r;
+    vxs_status status = begin_reading(context, t, p, &r, err);
+    double *values = status ? NULL : vxs_alloc(p->n, vxs_times(p->n, sizeof(*values)), err);
     if (!status)
-        status = vxs_cohort_design(c, vxs_context_threads(context), &base, err);
-    if (!status)
-        status = vxs_row_products(context, base, factor, p->centered, values, err);
-    vxs_design_free(base);
-    free(factor);
+        status = values ? vxs_row_products(context, r.base, r.factor, r.center, values, err)
+                        : VXS_FAILED;
+    end_reading(&r);
     if (status)
         free(values);
     else
@@ -85,8 +104,50 @@ static vxs_status make(const vxs_context *context, const vxs_task *t, vxs_produc
     return status;
 }
 
-vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
-                           const vxs_products **products, bool *own, vxs_error *err)
+/* Those of the cohort's rows, and of the training subjects of one fold. */
+static vxs_status check_memory(const vxs_task *t, vxs_error *err)
+{
+    double n = (double)t->cohort->n, groups = (double)t->groups.count;
+    double needed = groups * (n * n + (double)t->n * (double)t->n) * sizeof(double);
+    double there = (double)vxs_memory_of_machine();
+    if (needed <= there)
+        return VXS_OK;
+    return vxs_fail(err, VXS_FAILED,
+                    "kernels of %zu groups between %zu subjects take %.3g GB of memory, this "
+                    "machine has %.3g GB; fewer groups or subjects take less",
+                    t->groups.count, t->cohort->n, needed / 1e9, there / 1e9);
+}
+
+static vxs_status make_parts(const vxs_context *context, const vxs_task *t, vxs_products *p,
+                             vxs_error *err)
+{
+    const vxs_groups *g = &t->groups;
+    reading r = { .base = NULL };
+    double *parts = NULL;
+    vxs_status status = check_memory(t, err);
+    if (!status)
+        status = begin_reading(context, t, p, &r, err);
+    size_t each = p->n * p->n;
+    if (!status) {
+        parts = vxs_alloc(g->count, vxs_times(each, sizeof(*parts)), err);
+        status = parts ? VXS_OK : VXS_FAILED;
+    }
+    for (size_t k = 0; k < g->count && !status; k++)
+        status =
+            vxs_row_products_of(context, r.base, g->member + g->begin[k], g->end[k] - g->begin[k],
+                                r.factor, r.center, parts + k * each, err);
+    end_reading(&r);
+    if (status) {
+        free(parts);
+        return status;
+    }
+    p->parts = parts;
+    p->count = g->count;
+    return VXS_OK;
+}
+
+static vxs_status products_of(const vxs_context *context, const vxs_task *t, bool of_groups,
+                              const vxs_products **products, bool *own, vxs_error *err)
 {
     vxs_products *common = t->products;
     vxs_status status = VXS_OK;
@@ -95,15 +156,91 @@ vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
     *own = false;
     if (shared) {
         pthread_mutex_lock(&common->lock);
-        if (!common->values)
+        if (of_groups && !common->parts)
+            status = make_parts(context, t, common, err);
+        else if (!of_groups && !common->values)
             status = make(context, t, common, err);
         pthread_mutex_unlock(&common->lock);
         *products = common;
-    }
-    if (shared)
         return status;
+    }
     vxs_products *p = vxs_products_new(t, err);
     *own = true;
     *products = p;
-    return p ? make(context, t, p, err) : VXS_FAILED;
+    if (!p)
+        return VXS_FAILED;
+    return of_groups ? make_parts(context, t, p, err) : make(context, t, p, err);
+}
+
+vxs_status vxs_products_of(const vxs_context *context, const vxs_task *t,
+                           const vxs_products **products, bool *own, vxs_error *err)
+{
+    return products_of(context, t, false, products, own, err);
+}
+
+vxs_status vxs_group_products_of(const vxs_context *context, const vxs_task *t,
+                                 const vxs_products **products, bool *own, vxs_error *err)
+{
+    return products_of(context, t, true, products, own, err);
+}
+
+/* ---- Rows without what is taken out ---------------------------------------------------------- */
+
+void vxs_residual_rows_release(vxs_residual_rows *r)
+{
+    vxs_residual_products_release(&r->products);
+    free(r->ones);
+    free(r->weights);
+    *r = (vxs_residual_rows){ .ones = NULL };
+}
+
+vxs_status vxs_residual_rows_init(const vxs_task *t, const double *products, size_t n,
+                                  vxs_residual_rows *r, vxs_error *err)
+{
+    bool regresses = vxs_task_regresses(t);
+    bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
+    size_t *train = vxs_alloc(t->n, sizeof(*train), err);
+    *r = (vxs_residual_rows){ .ones = vxs_alloc(t->n, sizeof(*r->ones), err),
+                              .weights = vxs_alloc(t->n, sizeof(*r->weights), err) };
+    vxs_status status = train && r->ones && r->weights ? VXS_OK : VXS_FAILED;
+    for (size_t i = 0; i < t->n && !status; i++) {
+        train[i] = t->rows[i];
+        r->ones[i] = 1;
+        r->weights[i] = vxs_task_weight(t, i);
+        if (regresses && t->regression_subject && !t->regression_subject[i])
+            r->weights[i] = 0;
+    }
+    if (!status)
+        status = vxs_residual_products_init(products, n, train, t->n,
+                                            regresses ? t->covariates : r->ones,
+                                            regresses ? t->covariate_count : centers, r->weights,
+                                            &r->products, err);
+    free(train);
+    return status;
+}
+
+/* False if nothing but rounding is left of the rows: all subjects have one kernel. */
+static bool vary(const vxs_residual_products *r, const double *k)
+{
+    double before = 0, after = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        before = fmax(before, r->products[r->train[i] * r->n + r->train[i]]);
+        after = fmax(after, k[i * r->count + i]);
+    }
+    return after > NOTHING * before;
+}
+
+vxs_status vxs_residual_rows_products(const vxs_residual_rows *rows, double *k, bool *varies,
+                                      vxs_error *err)
+{
+    const vxs_residual_products *r = &rows->products;
+    size_t n = r->count;
+    double *z = vxs_alloc(3 * (r->columns + 1), sizeof(*z), err);
+    for (size_t i = 0; i < n && z; i++) /* a row that is the mean has rounding alone */
+        k[i * n + i] = fmax(0, vxs_residual_products_trained(r, i, z, k + i * n));
+    *varies = z && vary(r, k);
+    if (!*varies)
+        memset(k, 0, n * n * sizeof(*k));
+    free(z);
+    return z ? VXS_OK : VXS_FAILED;
 }

@@ -93,6 +93,11 @@ typedef struct {
     FILE *(*begin)(void *user, const char *name);
     void *user;
 } vxs_setting_rows;
+/* For descriptions: a number in words that have a %s for it; the tolerance, as the end of a
+ * sentence; the row of a setting. */
+void vxs_write_number(FILE *out, const char *words, double value);
+void vxs_describe_gap(const vxs_record *record, vxs_prose *prose);
+FILE *vxs_begin_row(const vxs_setting_rows *rows, const char *name);
 /* Descriptions of a method, named by its row in estimators.c. */
 struct vxs_method_words {
     void (*describe)(const vxs_record *record, vxs_prose *prose); /* name and citation */
@@ -103,7 +108,7 @@ struct vxs_method_words {
 };
 extern const struct vxs_method_words vxs_lasso_words, vxs_graphnet_words, vxs_fused_words,
     vxs_skfs_words, vxs_hsic_words, vxs_fgm_words, vxs_mslr_words, vxs_group_lasso_words,
-    vxs_svm_words;
+    vxs_svm_words, vxs_mkl_words;
 void vxs_list_settings(const vxs_record *record, const vxs_setting_rows *rows);
 
 #endif

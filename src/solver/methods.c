@@ -2,8 +2,9 @@
 #include "solver/conditioned.h"
 #include "solver/solver.h"
 
-const char *const vxs_method_names[] = { "lasso",      "graphnet", "group-lasso", "fused", "skfs",
-                                         "hsic-lasso", "fgm",      "mslr",        "svm",   NULL };
+const char *const vxs_method_names[] = { "lasso", "graphnet",   "group-lasso", "fused",
+                                         "skfs",  "hsic-lasso", "fgm",         "mslr",
+                                         "svm",   "mkl",        NULL };
 
 const vxs_method vxs_methods[] = {
     [VXS_METHOD_LASSO] = { .name = "lasso",
@@ -94,6 +95,18 @@ const vxs_method vxs_methods[] = {
                          .path = VXS_BY_COST,
                          .standardize = VXS_STANDARDIZE_CENTER,
                          .kind = &vxs_svm_kind },
+    [VXS_METHOD_MKL] = { .name = "mkl",
+                         .summary = "a weight for each region, and a support vector machine on all "
+                                    "regions with one (multiple kernel learning)",
+                         .source = "Rakotomamonjy A, Bach FR, Canu S, Grandvalet Y. SimpleMKL. "
+                                   "JMLR 9, 2008; Schrouff J, Monteiro JM, Portugal L, Rosa MJ, "
+                                   "Phillips C, Mour\xc3\xa3o-Miranda J. Embedding anatomical or "
+                                   "functional knowledge in whole-brain multiple kernel learning "
+                                   "models. Neuroinformatics 16, 2018",
+                         .params = vxs_mkl_params,
+                         .path = VXS_BY_COST,
+                         .standardize = VXS_STANDARDIZE_CENTER,
+                         .kind = &vxs_mkl_kind },
     [VXS_METHODS] = { .name = NULL },
 };
 

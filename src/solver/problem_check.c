@@ -32,6 +32,8 @@ static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *me
         return vxs_group_lasso_kind.accepts(NULL);
     if (vxs_as_kernel_norm(q->penalty))
         return vxs_svm_kind.accepts(NULL);
+    if (vxs_as_kernel_sum(q->penalty))
+        return vxs_mkl_kind.accepts(NULL);
     if (vxs_as_fused(q->penalty) || vxs_as_generalized(q->penalty))
         return vxs_fused_kind.accepts(NULL);
     return q->loss.kind == &vxs_hinge_loss ? vxs_skfs_kind.accepts(NULL) : &plain;

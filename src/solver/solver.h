@@ -62,14 +62,17 @@ bool vxs_gap_bounds(double gap, double tol);
 VXS_MUST_CHECK vxs_status vxs_solution_check_finite(vxs_solution *solution, size_t covariate_count,
                                                     vxs_error *err);
 extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
-    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind, vxs_svm_kind;
+    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind, vxs_svm_kind, vxs_mkl_kind;
 /* The first method of the table that is solved so. */
 const vxs_method *vxs_method_solved_by(const vxs_solver_kind *kind);
 /* Solvers of the fused and the generalized lasso, chosen by fused.c. */
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[], vxs_group_lasso_params[],
-    vxs_svm_params[];
+    vxs_svm_params[], vxs_mkl_params[];
+/* saiv.c: kernel machines have an intercept and no other covariates. */
+vxs_status vxs_check_intercept_alone(const vxs_problem *problem,
+                                     const vxs_method_settings *settings, vxs_error *err);
 
 /* Unpenalized columns other than covariates (linalg/gram_schmidt.h): sums over components. */
 #define VXS_INDEPENDENT 1e-10
@@ -128,6 +131,20 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                          "sphere around every voxel, which overlap; tree:octree: cells of "        \
                          "the grid, halved down to voxels; tree:TABLE: columns feature and "       \
                          "path, such as brain/left/frontal.")
+
+/* Of kernel machines. */
+#define VXS_COSTS_ROW                                                                              \
+    VXS_TEXT_ROW("C", "LIST", VXS_AT(svm.costs),                                                   \
+                 "weight of the loss; folds choose from a list, default 13 values from 0.001 to "  \
+                 "1000; default without folds 1",                                                  \
+                 .head = VXS_HEAD_HYPER, .usual = true,                                            \
+                 .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "     \
+                         "subjects more closely. As kernels have no unit, one list "               \
+                         "suits all data; for scores C is in standard deviations of the target.")
+#define VXS_EPSILON_ROW                                                                            \
+    VXS_REAL_ROW("epsilon", "E", VXS_AT(svm.epsilon), 0.1, 1e-6, 100,                              \
+                 "of scores: residuals up to E standard deviations of the target cost nothing",    \
+                 .head = VXS_HEAD_HYPER)
 
 #define VXS_KERNEL_WIDTH_ROW                                                                       \
     VXS_TEXT_ROW("bandwidth", "WIDTH", VXS_AT(kernels.bandwidth),                                  \

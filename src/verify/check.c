@@ -443,7 +443,7 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
                 .classes = vxs_check_classes(problem) };
     if (problem->loss.kind == &vxs_hinge_loss)
         return vxs_check_hinge(problem, solution, certificate, err);
-    if (vxs_as_kernel_norm(problem->penalty))
+    if (vxs_as_kernel_norm(problem->penalty) || vxs_as_kernel_sum(problem->penalty))
         return vxs_check_kernel(problem, solution, certificate, err);
     if (vxs_as_budget(problem->penalty))
         return vxs_check_budget(problem, solution, certificate, err);

@@ -1,10 +1,11 @@
 /* check_kernel.c - primal value, dual value and gap of kernel machines, recomputed from the columns
  * of the kernel.
  *
- * The weights a of a solution are a dual point themselves: with beta = lambda a the dual value is
- * beta'y - epsilon |beta|_1 - beta'K beta / (2 lambda), if every beta is in its box (0 <= y beta <=
- * u with the hinge loss, |beta| <= u with the epsilon-insensitive one) and, with an intercept,
- * their sum is 0. No code is shared with the solver. */
+ * The weights a of a solution, of several kernels the sum over them, are a dual point themselves:
+ * with beta = lambda a the dual value is beta'y - epsilon |beta|_1 - beta'K beta / (2 lambda), K
+ * the kernel with the largest value, if every beta is in its box (0 <= y beta <= u with the hinge
+ * loss, |beta| <= u with the epsilon-insensitive one) and, with an intercept, their sum is 0. No
+ * code is shared with the solver. */
 #include "verify/check.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@
 typedef struct {
     const vxs_problem *problem;
     size_t n;
-    double *column, *beta, *f; /* n; f = K beta / lambda */
+    size_t count;                     /* kernels, side by side */
+    double *column, *beta, *f, *part; /* n; f the values of the samples */
     double lambda;
 } kernel;
 
@@ -97,41 +99,69 @@ static bool is_feasible(const kernel *c)
     return c->problem->covariate_count == 0 || fabs(sum) <= ROUNDING * size;
 }
 
+/* w'K_g w for weights of samples, whose values K_g w are added to `f`. */
+static double multiply(const kernel *c, size_t g, const double *w, double *f)
+{
+    double square = 0;
+    for (size_t k = 0; k < c->n; k++) {
+        size_t column = g * c->n + k;
+        if (w[k] == 0)
+            continue;
+        vxs_design_fetch(c->problem->design, &column, 1, c->column);
+        for (size_t i = 0; i < c->n; i++) {
+            f[i] += w[k] * c->column[i];
+            square += w[k] * w[i] * c->column[i];
+        }
+    }
+    return square;
+}
+
+/* Norms of the solution, and of its dual point in the kernel where that is largest. */
 static void evaluate(kernel *c, const vxs_solution *s, vxs_certificate *result)
 {
     const vxs_loss *l = &c->problem->loss;
-    double square = 0, linear = 0, b = 0;
-    for (size_t k = 0; k < s->count; k++) {
-        vxs_design_fetch(c->problem->design, &s->index[k], 1, c->column);
-        c->beta[s->index[k]] = c->lambda * s->weight[k];
+    double norms = 0, least = INFINITY, largest = 0, linear = 0, b = 0;
+    for (size_t g = 0, k = 0; g < c->count; g++) {
         for (size_t i = 0; i < c->n; i++)
-            c->f[i] += s->weight[k] * c->column[i];
+            c->part[i] = 0;
+        for (; k < s->count && s->index[k] < (g + 1) * c->n; k++)
+            c->part[s->index[k] - g * c->n] = s->weight[k];
+        for (size_t i = 0; i < c->n; i++)
+            c->beta[i] += c->part[i];
+        norms += sqrt(fmax(0, multiply(c, g, c->part, c->f)));
+    }
+    for (size_t g = 0; g < c->count; g++) {
+        double square = c->lambda * multiply(c, g, c->beta, c->part);
+        least = fmin(least, square);
+        largest = fmax(largest, square);
     }
     if (c->problem->covariate_count > 0)
         b = s->covariate_coefficients[0];
     for (size_t i = 0; i < c->n; i++) {
-        square += c->beta[i] * c->f[i]; /* lambda a'Ka */
+        c->beta[i] *= c->lambda;
         linear += c->beta[i] * l->y[i];
         if (l->kind != &vxs_margin_loss)
             linear -= l->threshold * fabs(c->beta[i]);
     }
-    result->primal = square / 2 + loss_at(c, c->f, b);
+    result->primal = c->lambda * norms * norms / 2 + loss_at(c, c->f, b);
     result->dual =
-        is_feasible(c) && square >= -ROUNDING * result->empty ? linear - square / 2 : -INFINITY;
+        is_feasible(c) && least >= -ROUNDING * result->empty ? linear - largest / 2 : -INFINITY;
 }
 
 vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solution,
                             vxs_certificate *certificate, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design);
-    double *space = vxs_alloc(3 * n, sizeof(*space), err);
+    double *space = vxs_alloc(4 * n, sizeof(*space), err);
     if (!space)
         return VXS_FAILED;
     kernel c = { .problem = problem,
                  .n = n,
+                 .count = vxs_design_columns(problem->design) / n,
                  .column = space,
                  .beta = space + n,
                  .f = space + 2 * n,
+                 .part = space + 3 * n,
                  .lambda = solution->certificate.lambda };
     *certificate = (vxs_certificate){ .lambda = c.lambda, .lambda_max = NAN };
     vxs_status status = find_empty_value(&c, &certificate->empty, err);

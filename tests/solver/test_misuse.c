@@ -17,8 +17,9 @@ typedef struct {
     vxs_fused fused;
     vxs_generalized sums;
     vxs_budget budget;
-    vxs_design *kernel;
+    vxs_design *kernel, *kernels;
     vxs_kernel_norm norm;
+    vxs_kernel_sum norms;
     vxs_problem problem; /* of the method that it was made for */
     const vxs_method *method;
     vxs_method_settings settings;
@@ -34,6 +35,7 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_GROUP_LASSO] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_SVM] = { .loss.kind = &vxs_margin_loss },
+    [VXS_METHOD_MKL] = { .loss.kind = &vxs_margin_loss },
 };
 
 static void draw(example *e)
@@ -53,10 +55,10 @@ static void draw(example *e)
     }
 }
 
-/* Products of the samples, for the machine of kernels. */
+/* Products of the samples, for the machine of kernels; and a second kernel. */
 static void make_kernel(example *e)
 {
-    double k[N * N] = { 0 };
+    double k[2 * N * N] = { 0 };
     vxs_error err = VXS_ERROR_INIT;
     for (size_t a = 0; a < N; a++)
         for (size_t b = 0; b < N; b++)
@@ -64,6 +66,10 @@ static void make_kernel(example *e)
                 k[a * N + b] += (double)e->x[j * N + a] * (double)e->x[j * N + b];
     WORKS(vxs_gram_new(k, N, 1, &e->kernel, &err), err);
     e->norm = vxs_kernel_norm_of(e->kernel);
+    for (size_t i = 0; i < N; i++)
+        k[N * N + i * N + i] = 1;
+    WORKS(vxs_grams_new(k, N, 2, 1, &e->kernels, &err), err);
+    e->norms = vxs_kernel_sum_of(e->kernels);
 }
 
 /* A small problem that the method solves. */
@@ -90,7 +96,9 @@ static example *make(int method)
     WORKS(vxs_blocks_of_groups(NULL, e.design, &e.groups, 0.5, &e.of_groups, &err), err);
     e.grouped = vxs_grouped_by(e.of_groups);
     make_kernel(&e);
-    e.problem.design = method == VXS_METHOD_SVM ? e.kernel : e.design;
+    e.problem.design = method == VXS_METHOD_SVM   ? e.kernel
+                       : method == VXS_METHOD_MKL ? e.kernels
+                                                  : e.design;
     e.problem.loss.n = N;
     e.problem.loss.y = e.y;
     e.problem.loss.u = e.u;
@@ -108,6 +116,7 @@ static example *make(int method)
     e.problem.penalty = method == VXS_METHOD_FUSED         ? &e.fused.penalty
                         : method == VXS_METHOD_GROUP_LASSO ? &e.grouped.penalty
                         : method == VXS_METHOD_SVM         ? &e.norm.penalty
+                        : method == VXS_METHOD_MKL         ? &e.norms.penalty
                         : e.method->path                   ? &e.budget.penalty
                                                            : &vxs_l1;
     return &e;
@@ -122,6 +131,7 @@ static void release(example *e)
     vxs_graph_release(&e->chain);
     vxs_design_free(e->design);
     vxs_design_free(e->kernel);
+    vxs_design_free(e->kernels);
 }
 
 static vxs_status begin(const example *e, vxs_error *err)

@@ -37,10 +37,16 @@ uint64_t vxs_design_read(const vxs_design *design);
 VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
                                            const double *factor, bool center, double *products,
                                            vxs_error *err);
-/* As vxs_gram_new with a matrix that is known to be a kernel; takes it over, even if it fails. */
-VXS_MUST_CHECK vxs_status vxs_gram_take(double *matrix, size_t n, int nthreads, vxs_design **design,
-                                        vxs_error *err);
-/* The matrix of a design made by vxs_gram_new, n x n; NULL: of another kind. */
+/* The same of some columns, in this order. */
+VXS_MUST_CHECK vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
+                                              const size_t *columns, size_t count,
+                                              const double *factor, bool center, double *products,
+                                              vxs_error *err);
+/* As vxs_grams_new with matrices that are known to be kernels; takes them over, even if it fails.
+ */
+VXS_MUST_CHECK vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,
+                                         vxs_design **design, vxs_error *err);
+/* The matrices of a design made by vxs_grams_new or vxs_gram_new; NULL: of another kind. */
 const double *vxs_gram_matrix(const vxs_design *design);
 
 /* Inner products of rows from which a regression on covariates, such as means, is taken out that

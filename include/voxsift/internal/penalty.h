@@ -57,6 +57,11 @@ static inline const vxs_kernel_norm *vxs_as_kernel_norm(const vxs_penalty *penal
     return penalty && penalty->kind == &vxs_kernel_norm_penalty ? (const vxs_kernel_norm *)penalty
                                                                 : NULL;
 }
+static inline const vxs_kernel_sum *vxs_as_kernel_sum(const vxs_penalty *penalty)
+{
+    return penalty && penalty->kind == &vxs_kernel_sum_penalty ? (const vxs_kernel_sum *)penalty
+                                                               : NULL;
+}
 /* The weight of a quadratic of this kind, or 0. */
 static inline double vxs_quadratic_weight(const vxs_quadratic *quadratic,
                                           const vxs_quadratic_kind *kind)

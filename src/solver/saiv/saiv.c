@@ -51,13 +51,7 @@ const vxs_param vxs_svm_params[] = {
                            "exp(-G |x - z|^2), for relations that are not linear; poly: "
                            "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
                            "subjects, |x - z|^2 by the median of |x - z|^2."),
-    VXS_TEXT_ROW("C", "LIST", VXS_AT(svm.costs),
-                 "weight of the loss; folds choose from a list, default 13 values from 0.001 to "
-                 "1000; default without folds 1",
-                 .head = VXS_HEAD_HYPER, .usual = true,
-                 .more = "The objective is |w|^2 / 2 + C sum of losses; larger fits training "
-                         "subjects more closely. As kernels have no unit, one list "
-                         "suits all data; for scores C is in standard deviations of the target."),
+    VXS_COSTS_ROW,
     VXS_TEXT_ROW("gamma", "LIST", VXS_AT(svm.gammas),
                  "G of the kernels rbf and poly; of a list (0.1,1,10) folds choose, with C; "
                  "default 1",
@@ -68,9 +62,7 @@ const vxs_param vxs_svm_params[] = {
                  .head = VXS_HEAD_HYPER),
     VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
                   .head = VXS_HEAD_HYPER),
-    VXS_REAL_ROW("epsilon", "E", VXS_AT(svm.epsilon), 0.1, 1e-6, 100,
-                 "of scores: residuals up to E standard deviations of the target cost nothing",
-                 .head = VXS_HEAD_HYPER),
+    VXS_EPSILON_ROW,
     VXS_TOL_ROW,
     { .name = NULL },
 };
@@ -86,7 +78,8 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
     return &all;
 }
 
-static vxs_status check(const vxs_problem *q, const vxs_method_settings *settings, vxs_error *err)
+vxs_status vxs_check_intercept_alone(const vxs_problem *q, const vxs_method_settings *settings,
+                                     vxs_error *err)
 {
     size_t n = vxs_design_rows(q->design);
     (void)settings;
@@ -437,7 +430,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
 }
 
 const vxs_solver_kind vxs_svm_kind = { .accepts = accepts,
-                                       .check = check,
+                                       .check = vxs_check_intercept_alone,
                                        .begin = begin,
                                        .is_empty = is_empty,
                                        .select = fit,
