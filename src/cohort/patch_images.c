@@ -16,6 +16,8 @@ void vxs_patch_images_release(vxs_patch_images *m)
     free(m->usable);
     for (size_t k = 0; k < VXS_MOST_MEANS; k++)
         free(m->near[k]);
+    for (size_t k = 0; k < VXS_MOST_CONTRASTS + 2; k++)
+        free(m->path[k]);
     *m = (vxs_patch_images){ .values = NULL };
 }
 

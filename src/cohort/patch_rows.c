@@ -11,12 +11,19 @@ enum { ID, PERSON, I, J, K, X, Y, Z };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+static bool has_header(const vxs_table *table, const char *name)
+{
+    for (size_t j = 0; j < vxs_table_columns(table); j++)
+        if (strcmp(vxs_table_header(table, j), name) == 0)
+            return true;
+    return false;
+}
+
 /* A header that the table does not have: "x", "x_2", ... */
 static void name_header(const vxs_patch_draws *s, const char *name, char text[80])
 {
-    size_t column = 0;
     snprintf(text, 80, "%s", name);
-    for (int k = 2; !vxs_table_find(s->source.build.table, text, &column, NULL); k++)
+    for (int k = 2; has_header(s->source.build.table, text); k++)
         snprintf(text, 80, "%s_%d", name, k);
 }
 
@@ -195,7 +202,7 @@ static void write_extra(vxs_json_writer *w, const void *extra)
         const vxs_drawn *d = &s->each[i];
         vxs_json_open_object(w, NULL);
         vxs_json_text(w, "id", d->subject->id);
-        vxs_patch_files_json(w, &s->source, &s->plan, &d->images, d->subject);
+        vxs_patch_files_json(w, &s->source, &s->plan, &d->images);
         vxs_json_whole(w, "in_mask", (int64_t)d->images.in_mask);
         vxs_json_whole(w, "not_finite", (int64_t)d->images.not_usable);
         vxs_json_whole(w, "labels_outside", (int64_t)d->outside);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MASK = VXS_MOST_CONTRASTS, LABEL, PATHS };
+
 void vxs_patch_source_release(vxs_patch_source *source)
 {
     vxs_build_release(&source->build);
@@ -56,23 +58,24 @@ vxs_status vxs_patch_source_open(const vxs_context *context, const vxs_patch_set
 
 /* ---- One subject ----------------------------------------------------------------------------- */
 
-static void release_paths(char **paths, size_t count)
+static void release_paths(char **paths)
 {
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < PATHS; k++)
         free(paths[k]);
 }
 
-/* Paths of contrasts, label and mask; leaves out a subject without one of them. */
+/* Paths of contrasts, mask and label, as in vxs_patch_images; leaves out a subject without one. */
 static vxs_status find_paths(vxs_patch_source *source, const vxs_patch_plan *plan,
                              vxs_subject *subject, char **paths, vxs_error *err)
 {
     vxs_build *b = &source->build;
     vxs_status status = VXS_OK;
-    size_t columns[VXS_MOST_CONTRASTS + 2], n = plan->contrast_count;
-    memcpy(columns, source->column, n * sizeof(*columns));
-    columns[n] = source->label;
-    columns[n + 1] = source->mask;
-    for (size_t k = 0; k < n + 2 && !status; k++) {
+    size_t columns[PATHS], n = plan->contrast_count;
+    for (size_t k = 0; k < PATHS; k++)
+        columns[k] = k < n ? source->column[k] : SIZE_MAX;
+    columns[MASK] = source->mask;
+    columns[LABEL] = source->label;
+    for (size_t k = 0; k < PATHS && !status; k++) {
         if (columns[k] == SIZE_MAX)
             continue;
         status = vxs_build_cell_path(b, columns[k], subject->row, &paths[k], err);
@@ -87,57 +90,55 @@ vxs_status vxs_patch_source_read(vxs_patch_source *source, const vxs_patch_plan 
                                  vxs_subject *subject, vxs_patch_images *images, bool *there,
                                  vxs_error *err)
 {
-    char *paths[VXS_MOST_CONTRASTS + 2] = { NULL };
-    size_t n = plan->contrast_count;
+    char *paths[PATHS] = { NULL };
     vxs_error why = VXS_ERROR_INIT;
     *images = (vxs_patch_images){ .values = NULL };
     *there = false;
     vxs_status status = find_paths(source, plan, subject, paths, err);
     if (!status && !subject->reason) {
-        vxs_patch_paths p = { .mask = paths[n + 1] ? paths[n + 1] : source->mask_file,
-                              .label = paths[n] };
-        for (size_t c = 0; c < n; c++)
+        vxs_patch_paths p = { .mask = paths[MASK] ? paths[MASK] : source->mask_file,
+                              .label = paths[LABEL] };
+        for (size_t c = 0; c < plan->contrast_count; c++)
             p.contrasts[c] = paths[c];
         status = vxs_patch_images_read(plan, &p, source->tolerance, images, &why);
     }
-    release_paths(paths, n + 2);
+    *there = !status && !subject->reason;
+    if (*there)
+        memcpy(images->path, paths, sizeof(paths));
+    else
+        release_paths(paths);
     if (why.status == VXS_FAILED) /* out of memory: no fault of the images */
         return vxs_fail(err, VXS_FAILED, "%s", why.message);
     if (why.status)
         vxs_build_leave_out(&source->build, subject, "%s", why.message);
-    *there = !why.status && !status && !subject->reason;
     return why.status ? VXS_OK : status;
 }
 
 /* ---- cohort.json ----------------------------------------------------------------------------- */
 
 /* A file of a column, or the one that an option names. */
-static void file_json(vxs_json_writer *w, const vxs_build *b, size_t column, const char *option,
-                      const vxs_subject *subject, const char *hash)
+static void file_json(vxs_json_writer *w, const vxs_build *b, size_t column, const char *path,
+                      const char *hash)
 {
-    char *path = NULL;
-    if (!option && vxs_build_cell_path(b, column, subject->row, &path, NULL))
-        path = NULL;
     vxs_json_open_object(w, NULL);
-    vxs_json_text(w, "column", option ? NULL : vxs_table_header(b->table, column));
-    vxs_json_text(w, "source", option ? option : path);
+    vxs_json_text(w, "column", column == SIZE_MAX ? NULL : vxs_table_header(b->table, column));
+    vxs_json_text(w, "source", path);
     vxs_json_text(w, "sha256", hash);
     vxs_json_close_object(w);
-    free(path);
 }
 
 void vxs_patch_files_json(vxs_json_writer *w, const vxs_patch_source *source,
-                          const vxs_patch_plan *plan, const vxs_patch_images *m,
-                          const vxs_subject *subject)
+                          const vxs_patch_plan *plan, const vxs_patch_images *m)
 {
     const vxs_build *b = &source->build;
     vxs_json_open_array(w, "files");
     for (size_t c = 0; c < plan->contrast_count; c++)
-        file_json(w, b, source->column[c], NULL, subject, m->hash[c]);
+        file_json(w, b, source->column[c], m->path[c], m->hash[c]);
     if (source->mask != SIZE_MAX || source->mask_file)
-        file_json(w, b, source->mask, source->mask_file, subject, m->hash[VXS_MOST_CONTRASTS]);
+        file_json(w, b, source->mask, m->path[MASK] ? m->path[MASK] : source->mask_file,
+                  m->hash[MASK]);
     if (source->label != SIZE_MAX)
-        file_json(w, b, source->label, NULL, subject, m->hash[VXS_MOST_CONTRASTS + 1]);
+        file_json(w, b, source->label, m->path[LABEL], m->hash[LABEL]);
     vxs_json_close_array(w);
     if (plan->scale != VXS_SCALE_NONE) {
         vxs_json_open_array(w, "shift");

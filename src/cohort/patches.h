@@ -68,6 +68,7 @@ typedef struct {
     int axis[3], sign[3]; /* right, front and up along the axes of the grid */
     double shift[VXS_MOST_CONTRASTS], factor[VXS_MOST_CONTRASTS];
     char hash[VXS_MOST_CONTRASTS + 2][VXS_HASH_TEXT]; /* contrasts, mask, label */
+    char *path[VXS_MOST_CONTRASTS + 2];               /* the same; kept by a source, or NULL */
     int32_t *near[VXS_MOST_MEANS]; /* steps (i, j, k) to the voxels of each mean */
     size_t near_count[VXS_MOST_MEANS];
 } vxs_patch_images;
@@ -108,7 +109,6 @@ VXS_MUST_CHECK vxs_status vxs_patch_source_read(vxs_patch_source *source,
                                                 vxs_error *err);
 /* Key "images": of each subject its files with their hashes. */
 void vxs_patch_files_json(vxs_json_writer *writer, const vxs_patch_source *source,
-                          const vxs_patch_plan *plan, const vxs_patch_images *images,
-                          const vxs_subject *subject);
+                          const vxs_patch_plan *plan, const vxs_patch_images *images);
 
 #endif

@@ -241,7 +241,7 @@ static void note_subject(job *j, const head *h, const vxs_predicted_image *one)
     vxs_json_writer *w = &j->json;
     vxs_json_open_object(w, NULL);
     vxs_json_text(w, "id", one->id);
-    vxs_patch_files_json(w, &j->source, &j->plan, &h->images, h->subject);
+    vxs_patch_files_json(w, &j->source, &j->plan, &h->images);
     vxs_json_whole(w, "voxels", (int64_t)one->voxels);
     vxs_json_whole(w, "not_finite", (int64_t)one->not_finite);
     vxs_json_text(w, "trained_on", vxs_trained_names[one->trained]);

@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures compare-figures screens figures
+.PHONY: bench patches-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures compare-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -12,6 +12,7 @@
 ## make group-figures   the group lasso beside skglm (SKGLM=folder)
 ## make command-figures whole commands: nested cv, permutations, threads beside other work (PEER=another voxsift)
 ## make svm-figures     screening for the sparse SVM, and liblinear (MATRICES=folder for colon and leukemia)
+## make patches-figures lesion voxels from T1w patches in people held out
 ## make compare-figures how often `voxsift compare` finds a difference, where there is one and where there is none
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
@@ -118,6 +119,10 @@ fgm-figures: deps-peers
 cv-figures: deps-peers
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) tests/bench/cv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/cv examples '$(HAXBY)' '$(CV_PARTS)' '$(SOOP)'
+
+# Lesion voxels from T1w patches: twenty minutes. PATCHES_PARTS: some of cv, size, images.
+patches-figures: all
+	@$(PYTHON) tests/bench/patches.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/patches examples '$(PATCHES_PARTS)'
 
 # The three simulations of the dissertation beside other methods (half an hour), and what kernel selection
 # costs. SKFS_SEEDS, SKFS_MODELS, SKFS_PARTS: fewer of them.

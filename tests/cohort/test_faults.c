@@ -136,6 +136,79 @@ static vxs_status list_regions(vxs_error *err)
     return status;
 }
 
+static vxs_status make_patches(vxs_error *err)
+{
+    vxs_patch_settings settings = { .sources = usual(),
+                                    .label_column = "image",
+                                    .label_threshold = 4,
+                                    .means = "4,6",
+                                    .patch = 3,
+                                    .per_class = 5,
+                                    .seed = 1,
+                                    .scale = 2,
+                                    .coordinates = true };
+    vxs_patch_summary summary;
+    settings.sources.person = "subject";
+    vxs_status status =
+        vxs_patches_make(NULL, &settings, in("table.tsv"), in("out"), true, &summary, err);
+    cr_assert(status || (summary.subjects == 3 && summary.cohort.people == 2 &&
+                         summary.cohort.subjects == 30 && summary.cohort.features == 32));
+    return status;
+}
+
+static vxs_model of_voxels;
+
+static void fit_voxels(void)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    vxs_cohort cohort;
+    vxs_task task;
+    vxs_task_settings settings;
+    vxs_method_settings method = { .svm = { .kernel = 1, .gamma = 1 } };
+    vxs_model model;
+    WORKS(make_patches(&err), err);
+    WORKS(vxs_cohort_open(in("out"), &cohort, &err), err);
+    vxs_params_defaults(vxs_task_params, &settings);
+    settings.target = "image";
+    WORKS(vxs_task_new(NULL, &cohort, &settings, &task, &err), err);
+    vxs_params_defaults(vxs_task_method(&task)->params, &method);
+    method.path.lambda_ratio = 0.3;
+    WORKS(vxs_model_fit(NULL, &task, &method, &model, &err), err);
+    WORKS(vxs_model_save(NULL, &model, &task, &method, in("model"), true, &err), err);
+    vxs_model_release(&model);
+    vxs_task_release(&task);
+    vxs_cohort_release(&cohort);
+    WORKS(vxs_model_read(in("model"), &of_voxels, &err), err);
+}
+
+static vxs_status predict_images(vxs_error *err)
+{
+    vxs_patch_settings settings = { .sources = usual(),
+                                    .label_column = "image",
+                                    .label_threshold = NAN };
+    vxs_predicted_images images;
+    settings.sources.person = "subject";
+    vxs_status status = vxs_predict_images(NULL, &of_voxels, &settings, in("table.tsv"), in("maps"),
+                                           true, &images, err);
+    if (status)
+        return status;
+    cr_assert(images.count == 3 && images.labels && images.each[0].metrics.auc >= 0.5);
+    vxs_predicted_images_release(&images);
+    return VXS_OK;
+}
+
+Test(faults, cohort_of_patches)
+{
+    cr_assert(fail_each_request(make_patches) > 100);
+}
+
+Test(faults, images_of_predictions)
+{
+    fit_voxels();
+    cr_assert(fail_each_request(predict_images) > 100);
+    vxs_model_release(&of_voxels);
+}
+
 Test(faults, cohort_of_voxels)
 {
     cr_assert(fail_each_request(make_voxels) > 50);
