@@ -23,7 +23,7 @@ typedef struct {
     vxs_design *source;
     bool shared;
     vxs_storage storage;
-    double *bandwidths;
+    double *bandwidths, *means; /* of features; means of the sums over rows */
 } scores;
 
 /* ---- Computing the columns ------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ typedef struct {
     int threads;
 } score_maker;
 
-static void center(const vxs_design *base, double *values)
+/* Subtracts the weighted mean, and returns it. */
+static double center(const vxs_design *base, double *values)
 {
     const double *u = base->weights;
     double mean = 0, total = u ? 0 : (double)base->n;
@@ -55,6 +56,7 @@ static void center(const vxs_design *base, double *values)
     mean /= total;
     for (size_t i = 0; i < base->n; i++)
         values[i] -= mean;
+    return mean;
 }
 
 static void make_column(const score_maker *m, thread_workspace *b, size_t j, const double *x)
@@ -68,7 +70,7 @@ static void make_column(const score_maker *m, thread_workspace *b, size_t j, con
         return;
     }
     vxs_gauss_sums_in(&b->gauss, x, m->q, n, x, n, *bandwidth, b->sums);
-    center(m->result->source, b->sums);
+    m->result->means[j] = center(m->result->source, b->sums);
     for (size_t i = 0; i < n; i++)
         column[i] = (float)(m->yt[i] * b->sums[i]);
 }
@@ -105,7 +107,7 @@ static vxs_status init_maker(score_maker *m, const double *y, vxs_error *err)
     if (!m->block)
         return VXS_FAILED;
     memcpy(m->yt, y, n * sizeof(*y));
-    center(m->result->source, m->yt);
+    (void)center(m->result->source, m->yt);
     const double *u = m->result->source->weights;
     for (size_t i = 0; i < n; i++)
         m->q[i] = u ? u[i] * m->yt[i] : m->yt[i];
@@ -147,6 +149,7 @@ static void release(vxs_design *design)
     vxs_design_free(design->base);
     vxs_storage_release(&s->storage);
     free(s->bandwidths);
+    free(s->means);
 }
 
 static const vxs_design_kind kind = {
@@ -171,7 +174,8 @@ static vxs_status make_scores(const vxs_context *context, scores *result, const 
     if (status)
         return status;
     result->bandwidths = vxs_alloc(p, sizeof(*result->bandwidths), err);
-    if (!result->bandwidths)
+    result->means = vxs_alloc(p, sizeof(*result->means), err);
+    if (!result->bandwidths || !result->means)
         return VXS_FAILED;
     for (size_t j = 0; j < p; j++)
         result->bandwidths[j] = bandwidth;
@@ -228,4 +232,14 @@ vxs_status vxs_scores_new(const vxs_context *context, vxs_design *base, bool sha
 const double *vxs_scores_bandwidths(const vxs_design *design)
 {
     return ((const scores *)design)->bandwidths;
+}
+
+const double *vxs_scores_means(const vxs_design *design)
+{
+    return ((const scores *)design)->means;
+}
+
+const float *vxs_scores_column(const vxs_design *design, size_t feature)
+{
+    return ((const scores *)design)->storage.values + feature * design->n;
 }

@@ -36,6 +36,7 @@ typedef struct {
     size_t output;
     vxs_design *design;       /* kernel scores of the features for the output, or packed kernels */
     const double *bandwidths; /* of the design */
+    const double *means;      /* of the features' sums over subjects; NULL with packed kernels */
     double *margin;           /* target: margins of kernel scores, or packed class kernel */
 } kernels;
 
@@ -58,6 +59,7 @@ static vxs_status make_scores(const vxs_context *context, const vxs_task *t, ker
         k->margin ? vxs_scores_new(context, t->design, true, t->y, bandwidth, 0, &k->design, err)
                   : VXS_FAILED;
     k->bandwidths = status ? NULL : vxs_scores_bandwidths(k->design);
+    k->means = status ? NULL : vxs_scores_means(k->design);
     return status;
 }
 
@@ -149,6 +151,7 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
                                double *wide, double *sums, vxs_error *err)
 {
     const vxs_scored_rows training = training_of(t);
+    const kernels *known = (const kernels *)t->prepared;
     double *values = k->values + at * k->n, total = vxs_task_total(t);
     vxs_status status = vxs_find_scale(t, feature, &k->scale[at],
                                        k->covariate_coefficients + at * k->covariate_count, err);
@@ -157,11 +160,23 @@ static vxs_status keep_feature(const vxs_task *t, vxs_support *k, size_t at, siz
     vxs_standardized_values(&training, feature, k->scale[at],
                             k->covariate_coefficients + at * k->covariate_count, k->covariate_count,
                             wide, values);
-    k->bandwidth[at] = ((const kernels *)t->prepared)->bandwidths[feature];
+    k->bandwidth[at] = known->bandwidths[feature];
+    if (known->means) {
+        k->mean[at] = known->means[feature];
+        return VXS_OK;
+    }
     status = vxs_gauss_sums(values, k->y, k->n, values, k->n, k->bandwidth[at], sums, err);
     for (size_t i = 0; i < k->n && !status; i++)
         k->mean[at] += vxs_task_weight(t, i) * sums[i] / total;
     return status;
+}
+
+static double weighted_mean(const vxs_task *t)
+{
+    double mean = 0, total = vxs_task_total(t);
+    for (size_t i = 0; i < t->n; i++)
+        mean += vxs_task_weight(t, i) * t->y[i] / total;
+    return mean;
 }
 
 static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_support **support,
@@ -169,10 +184,8 @@ static vxs_status make_support(const vxs_task *t, const vxs_solution *fit, vxs_s
 {
     vxs_support *k = vxs_support_new(t->n, fit->count, t->covariate_count, err);
     double *wide = vxs_alloc(t->cohort->n, sizeof(*wide), err);
-    double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = 0, total = vxs_task_total(t);
+    double *sums = vxs_alloc(t->n, sizeof(*sums), err), mean = weighted_mean(t);
     vxs_status status = k && wide && sums ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < t->n; i++)
-        mean += vxs_task_weight(t, i) * t->y[i] / total;
     for (size_t i = 0; i < t->n && !status; i++)
         k->y[i] = vxs_task_weight(t, i) * (t->y[i] - mean);
     for (size_t j = 0; j < fit->count && !status; j++)
@@ -220,17 +233,35 @@ static double find_offset(const vxs_task *t, const double *scores)
     return count[0] > 0 && count[1] > 0 ? -(sum[0] / count[0] + sum[1] / count[1]) / 2 : 0;
 }
 
+/* Kernel scores are the training subjects' sums times yt, which is not 0: there are two classes. */
+static vxs_status score_training(const vxs_task *t, const vxs_output_fit *o, double *scores,
+                                 vxs_error *err)
+{
+    const kernels *k = (const kernels *)t->prepared;
+    const vxs_scored_rows training = training_of(t);
+    if (!k->means)
+        return score(o, &training, scores, err);
+    double mean = weighted_mean(t);
+    for (size_t j = 0; j < o->fit.count; j++) {
+        const float *column = vxs_scores_column(k->design, o->fit.index[j]);
+        for (size_t i = 0; i < t->n; i++)
+            scores[i] += o->fit.weight[j] * column[i];
+    }
+    for (size_t i = 0; i < t->n; i++)
+        scores[i] /= t->y[i] - mean;
+    return VXS_OK;
+}
+
 /* Only the intercept gets a coefficient, the offset. */
 static vxs_status find_covariates(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_solution *fit = &o->fit;
-    const vxs_scored_rows training = training_of(t);
     double *scores = vxs_alloc(t->n, sizeof(*scores), err);
     double *larger = scores ? vxs_resize(fit->covariate_coefficients, t->covariate_count + 1,
                                          sizeof(*larger), err)
                             : NULL;
     fit->covariate_coefficients = larger ? larger : fit->covariate_coefficients;
-    vxs_status status = larger ? score(o, &training, scores, err) : VXS_FAILED;
+    vxs_status status = larger ? score_training(t, o, scores, err) : VXS_FAILED;
     for (size_t c = 0; c < t->covariate_count && !status; c++)
         fit->covariate_coefficients[c] = 0;
     if (!status && t->covariate_count > 0)

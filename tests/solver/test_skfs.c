@@ -181,9 +181,44 @@ Test(skfs, certificates)
         follow(number);
 }
 
-/* A grid whose band is wider than a block of its factor, with more voxels than samples: the checker
- * confirms each gap. */
-Test(skfs, wide_bands)
+/* The solution is the same to the gap wherever the solver came from: lambda_max, a smaller lambda,
+ * or the same. */
+Test(skfs, warm_starts_end_where_cold_ones_do)
+{
+    const double tol = 1e-7;
+    for (uint64_t number = 0; number < 300; number++) {
+        vxs_random random = { .seed = 14, .stream = number };
+        vxs_error err = VXS_ERROR_INIT;
+        example e = make(number, 5 + vxs_random_below(&random, 0, 40),
+                         2 + vxs_random_below(&random, 1, 130));
+        vxs_solver *warm = begin(&e, tol);
+        double most = vxs_solver_lambda_max(warm);
+        for (uint64_t at = 2; at < 6 && most > 0; at++) {
+            double lambda = most * pow(0.02, vxs_random_uniform(&random, at < 5 ? at : 4));
+            vxs_solver *cold = begin(&e, tol);
+            vxs_solution a, b;
+            WORKS(vxs_solver_fit(warm, lambda, &a, &err), err);
+            WORKS(vxs_solver_fit(cold, lambda, &b, &err), err);
+            cr_assert(a.certificate.converged && b.certificate.converged,
+                      "%lu at %g: gaps %g and %g", (unsigned long)number, lambda / most,
+                      a.certificate.gap, b.certificate.gap);
+            double empty = 0;
+            for (size_t i = 0; i < e.n; i++)
+                empty += e.y[i] * (e.problem.loss.u ? e.u[i] : 1);
+            cr_assert(fabs(a.certificate.primal - b.certificate.primal) <= tol * empty,
+                      "%lu at %g: %.12g, not %.12g", (unsigned long)number, lambda / most,
+                      a.certificate.primal, b.certificate.primal);
+            vxs_solution_release(&a);
+            vxs_solution_release(&b);
+            vxs_solver_free(cold);
+        }
+        vxs_solver_free(warm);
+        release(&e);
+    }
+}
+
+/* A grid with more voxels than samples: the checker confirms each gap. */
+Test(skfs, grids)
 {
     enum { SIDE = 12, VOXELS = SIDE * SIDE * SIDE };
     const size_t shape[3] = { SIDE, SIDE, SIDE };

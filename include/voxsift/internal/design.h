@@ -147,6 +147,9 @@ VXS_MUST_CHECK vxs_status vxs_median_distance(const double *x, size_t n, double 
                                               vxs_error *err);
 /* s_i of all columns; 0 if the median of a constant column was requested. */
 const double *vxs_scores_bandwidths(const vxs_design *design);
+/* Means over rows of each feature's K yt; a column, as it is stored. */
+const double *vxs_scores_means(const vxs_design *design);
+const float *vxs_scores_column(const vxs_design *design, size_t feature);
 
 /* Kernels as columns (HSIC lasso): column i is the packed upper triangle (column-major, with
  * diagonal) of H K_i H, off-diagonal entries times sqrt(2), so that inner products of columns are

@@ -26,12 +26,19 @@
 #define FINEST         1e-10 /* and at least; between them */
 #define RESIDUAL_SHARE 0.02  /* of the target */
 #define NEGLIGIBLE     1e-3  /* samples left to conjugate gradients: D relative to the largest */
-#define INTERIOR       0.05  /* distance of the initial point from the boundary, values about 1 */
-#define SHORTEN        0.995 /* of the step to the boundary */
-#define PATIENCE       8     /* iterations without a smaller gap */
-#define RIDGE          1e-14
-#define TINY           1e-300
-#define MIN_STEP       1e-10 /* shorter steps end the iterations */
+#define FIRST_SHARE    0.1   /* of the initial gap: complementarity of the initial point */
+#define BALANCE        0.1   /* of mean weights over rho: what slack counts beside weights */
+#define INTERIOR                                                                                   \
+    0.05                 /* distance of an initial point inside from the boundary, values
+                              * about 1; one near a solution has that of alpha, at most */
+#define UNEVEN     10    /* mean complementarity of the initial point over mu, at most */
+#define MAX_UNEVEN 5     /* attempts to reach that */
+#define SHORTEN    0.995 /* of the step to the boundary */
+#define PATIENCE   8     /* iterations without a smaller gap */
+#define RIDGE      1e-14
+#define TINY       1e-300
+#define LEAST_RHO  1e-6
+#define MIN_STEP   1e-10 /* shorter steps end the iterations */
 
 typedef struct {
     vxs_hinge_interior *p;
@@ -144,31 +151,6 @@ static vxs_status allocate(iterate *t, vxs_error *err)
 
 /* ---- Initial point and gap ------------------------------------------------------------------- */
 
-static void start(iterate *t)
-{
-    const vxs_hinge_interior *p = t->p;
-    double sum = 0;
-    for (size_t i = 0; i < t->k; i++)
-        sum += p->a[i];
-    double initial = INTERIOR * (1 + sum) / (double)t->k;
-    for (size_t i = 0; i < t->k; i++)
-        t->a[i] = fmax(p->a[i], initial);
-    multiply_z(p, 1, t->a, t->r);
-    for (size_t m = 0; m < t->n; m++) {
-        double margin = t->r[m] - 1;
-        t->xi[m] = fmax(-margin, 0) + INTERIOR;
-        t->r[m] = margin + t->xi[m];
-        t->alpha[m] = fmin(fmax(p->alpha[m], 0.05 * p->u[m]), 0.95 * p->u[m]);
-        t->beta[m] = p->u[m] - t->alpha[m];
-    }
-    for (size_t i = 0; i < t->k; i++)
-        t->s[i] = p->rho;
-    vxs_hinge_interior_add_laplacian(p, t->a, t->s);
-    multiply_z_transposed(p, -1, t->alpha, t->s);
-    for (size_t i = 0; i < t->k; i++)
-        t->s[i] = fmax(t->s[i], INTERIOR * (INTERIOR + p->rho));
-}
-
 /* Primal value at a, dual value of alpha and a scaled to be feasible. Keeps the best. */
 static void certify(iterate *t)
 {
@@ -200,6 +182,92 @@ static void certify(iterate *t)
         p->slack[i] = p->rho - t->along[i];
     memcpy(p->a, t->a, t->k * sizeof(*t->a));
     memcpy(p->alpha, t->alpha, t->n * sizeof(*t->alpha));
+}
+
+/* Of the complementary pairs; primal and dual are lengths of a step. */
+static double complementarity(const iterate *t, double primal, double dual)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->k; i++)
+        sum += (t->a[i] + primal * t->da[i]) * (t->s[i] + dual * t->ds[i]);
+    for (size_t m = 0; m < t->n; m++) {
+        sum += (t->r[m] + primal * t->dr[m]) * (t->alpha[m] + dual * t->dalpha[m]);
+        sum += (t->xi[m] + primal * t->dxi[m]) * (t->beta[m] - dual * t->dalpha[m]);
+    }
+    return sum / (double)(t->k + 2 * t->n);
+}
+
+/* A pair a_i, s_i moves to the curve a s = mu near it, sample m to r alpha = mu or xi beta = mu,
+ * whichever its margin allows. */
+static void start_at(iterate *t, double mu)
+{
+    const vxs_hinge_interior *p = t->p;
+    double sum = 0;
+    for (size_t i = 0; i < t->k; i++)
+        sum += p->a[i];
+    double unit = BALANCE * (1 + sum) / ((double)t->k * fmax(p->rho, LEAST_RHO));
+    for (size_t i = 0; i < t->k; i++) {
+        double v = p->a[i] - unit * p->slack[i], root = sqrt(v * v + 4 * unit * mu);
+        t->a[i] = v > 0 ? (root + v) / 2 : 2 * unit * mu / (root - v);
+        t->s[i] = fmax(p->slack[i], mu / t->a[i]);
+    }
+    multiply_z(p, 1, t->a, t->small);
+    for (size_t m = 0; m < t->n; m++) {
+        double margin = t->small[m] - 1, least = INTERIOR * p->u[m]; /* of alpha and beta */
+        double far = fmin(least, mu / fabs(margin));
+        double below = margin > 0 ? far : least, above = margin > 0 ? least : far;
+        t->alpha[m] = fmin(fmax(p->alpha[m], below), p->u[m] - above);
+        t->beta[m] = fmax(p->u[m] - t->alpha[m], above);
+        t->r[m] = mu / t->alpha[m];
+        t->xi[m] = mu / t->beta[m];
+        if (margin > 0)
+            t->r[m] = margin + t->xi[m];
+        else
+            t->xi[m] = t->r[m] - margin;
+    }
+}
+
+/* The initial a and alpha may be those of another rho, set or Laplacian. How far they are from the
+ * solution is their gap, and a share of it the initial mu, unless some pairs are so far from it
+ * that others would be at the boundary beside them. */
+static void start_near(iterate *t)
+{
+    const vxs_hinge_interior *p = t->p;
+    double now, mu = FIRST_SHARE * fmax(p->primal - p->dual, p->target);
+    mu /= (double)(t->k + 2 * t->n);
+    start_at(t, mu);
+    for (int again = 0; again < MAX_UNEVEN; again++) {
+        now = complementarity(t, 0, 0);
+        if (now <= UNEVEN * mu)
+            return;
+        start_at(t, mu = now);
+    }
+}
+
+/* Far from the boundary everywhere, wherever the solution is. */
+static void start_inside(iterate *t)
+{
+    const vxs_hinge_interior *p = t->p;
+    double sum = 0;
+    for (size_t i = 0; i < t->k; i++)
+        sum += p->a[i];
+    double initial = INTERIOR * (1 + sum) / (double)t->k;
+    for (size_t i = 0; i < t->k; i++) {
+        t->a[i] = fmax(p->a[i], initial);
+        t->s[i] = p->rho;
+    }
+    multiply_z(p, 1, t->a, t->r);
+    for (size_t m = 0; m < t->n; m++) {
+        double margin = t->r[m] - 1, least = INTERIOR * p->u[m];
+        t->xi[m] = fmax(-margin, 0) + INTERIOR;
+        t->r[m] = margin + t->xi[m];
+        t->alpha[m] = fmin(fmax(p->alpha[m], least), p->u[m] - least);
+        t->beta[m] = p->u[m] - t->alpha[m];
+    }
+    vxs_hinge_interior_add_laplacian(p, t->a, t->s);
+    multiply_z_transposed(p, -1, t->alpha, t->s);
+    for (size_t i = 0; i < t->k; i++)
+        t->s[i] = fmax(t->s[i], INTERIOR * (INTERIOR + p->rho));
 }
 
 /* ---- The Newton system ----------------------------------------------------------------------- */
@@ -389,18 +457,6 @@ static void find_lengths(const iterate *t, double *primal, double *dual)
     *dual = step_to_boundary(t->beta, t->dalpha, t->n, -1, *dual);
 }
 
-static double complementarity(const iterate *t, double primal, double dual)
-{
-    double sum = 0;
-    for (size_t i = 0; i < t->k; i++)
-        sum += (t->a[i] + primal * t->da[i]) * (t->s[i] + dual * t->ds[i]);
-    for (size_t m = 0; m < t->n; m++) {
-        sum += (t->r[m] + primal * t->dr[m]) * (t->alpha[m] + dual * t->dalpha[m]);
-        sum += (t->xi[m] + primal * t->dxi[m]) * (t->beta[m] - dual * t->dalpha[m]);
-    }
-    return sum / (double)(t->k + 2 * t->n);
-}
-
 /* Targets of complementarity mu; `corrector` 1 adds the predictor's second-order term. */
 static void set_targets(iterate *t, double mu, double corrector)
 {
@@ -468,24 +524,40 @@ static bool step(iterate *t)
     return fmax(primal, dual) > MIN_STEP;
 }
 
-static void run(iterate *t)
+/* Returns whether the target is reached; the best iterate stands. */
+static bool reach_target(iterate *t, int patience)
 {
     vxs_hinge_interior *p = t->p;
     double best = INFINITY;
-    int stalled = 0;
-    p->primal = INFINITY;
-    p->dual = 0;
-    start(t);
-    certify(t);
-    for (p->iterations = 0; p->iterations < MAX_ITERATIONS && stalled < PATIENCE; p->iterations++) {
+    for (int stalled = 0; p->iterations < MAX_ITERATIONS && stalled < patience; p->iterations++) {
         if (vxs_check_interrupted(p->context, NULL) || !step(t))
-            return; /* the best iterate so far stands */
+            return false;
         certify(t);
         if (p->primal - p->dual <= p->target)
-            return;
+            return true;
         stalled = p->primal - p->dual < best ? 0 : stalled + 1;
         best = p->primal - p->dual;
     }
+    return false;
+}
+
+/* From near the given point; where that gets nowhere, from the inside. */
+static void run(iterate *t)
+{
+    vxs_hinge_interior *p = t->p;
+    p->primal = INFINITY;
+    p->dual = 0;
+    p->iterations = 0;
+    memcpy(t->a, p->a, t->k * sizeof(*t->a));
+    memcpy(t->alpha, p->alpha, t->n * sizeof(*t->alpha));
+    certify(t);
+    if (p->primal - p->dual <= p->target)
+        return;
+    start_near(t);
+    if (reach_target(t, PATIENCE / 2))
+        return;
+    start_inside(t);
+    (void)reach_target(t, PATIENCE);
 }
 
 vxs_status vxs_hinge_interior_solve(vxs_hinge_interior *p, vxs_error *err)
