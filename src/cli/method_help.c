@@ -174,7 +174,8 @@ static const page pages[] = {
                          .example = "voxsift cv pet --target diagnosis --method svm -o svm-cv",
                          .result = "weights.nii.gz holds a weight for every voxel; no voxel is "
                                    "selected. alpha.npy holds the weights of the subjects. With "
-                                   "rbf and poly the map is the mean gradient of the score, and "
+                                   "rbf and poly the map is the mean gradient of the score, "
+                                   "sensitivity.nii.gz its root mean square, and "
                                    "the model keeps the training images (training.npy).",
                          .cost = "About one reading of the images." },
     [VXS_METHOD_MKL] = { .map = "regions by weight",

@@ -48,6 +48,9 @@ struct vxs_encoder {
      */
     vxs_status (*score)(const vxs_output_fit *output, const vxs_scored_rows *subjects,
                         double *scores, vxs_error *err);
+    /* p values that stand beside the weights: how much the score changes with a feature, whatever
+     * the sign; NULL, or returning NULL: none. */
+    const double *(*sensitivity)(const vxs_output_fit *output);
     void (*release)(void *encoded);
     const vxs_model_file
         *files; /* ends with name == NULL; NULL: no files besides those of all models */
@@ -72,6 +75,8 @@ VXS_MUST_CHECK vxs_status vxs_model_covariates(const vxs_model *model, const vxs
 /* Scores of rows whose features are the model's: outputs x count. */
 VXS_MUST_CHECK vxs_status vxs_model_score_rows(const vxs_model *model, const vxs_scored_rows *rows,
                                                double *scores, vxs_error *err);
+/* The sensitivities of an output, or NULL. */
+const double *vxs_output_sensitivity(const vxs_output_fit *output);
 /* Releases an output's fit; its name stays. */
 void vxs_output_release(vxs_output_fit *output);
 

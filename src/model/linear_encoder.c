@@ -128,6 +128,11 @@ vxs_status vxs_output_score(const vxs_output_fit *o, const vxs_scored_rows *x, d
     return status;
 }
 
+const double *vxs_output_sensitivity(const vxs_output_fit *o)
+{
+    return o->encoder && o->encoder->sensitivity ? o->encoder->sensitivity(o) : NULL;
+}
+
 void vxs_output_release(vxs_output_fit *o)
 {
     if (o->encoder && o->encoder->release)

@@ -151,6 +151,7 @@ void vxs_machine_free(void *machine)
     free(m->kernel_norm);
     free(m->mixed);
     vxs_residual_rows_release(&m->rows);
+    free(m->sensitivity);
     free(m);
 }
 
@@ -206,32 +207,73 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
+/* The squared lengths of training subjects. */
+static void find_lengths(const vxs_residual_products *r, size_t n, double *z, double *row,
+                         double *own)
+{
+    for (size_t l = 0; l < n; l++)
+        own[l] = vxs_residual_products_trained(r, l, z, row);
+}
+
+/* The gradient of the score at training subject i is X'g. */
+static void weigh_gradient(const machines *m, const vxs_machine *machine, const double *own,
+                           size_t i, double *z, double *g)
+{
+    double sum = 0;
+    (void)vxs_residual_products_trained(&m->rows.products, i, z, g);
+    for (size_t l = 0; l < machine->n; l++) {
+        g[l] = machine->weight[l] * vxs_kernel_slope(&m->kernel, g[l], own[l], own[i]);
+        sum += g[l];
+    }
+    g[i] -= m->kernel.kind == VXS_KERNEL_RBF ? sum : 0;
+}
+
 /* The weights of training subjects in the mean gradient, which is X'v: the mean over subjects x of
  * the derivatives of their kernels by x. */
 static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, const vxs_task *t,
                                  double *v, vxs_error *err)
 {
-    const vxs_residual_products *r = &m->rows.products;
     size_t n = t->n;
     double total = vxs_task_total(t);
-    double *row = vxs_alloc(2 * n, sizeof(*row), err), *own = row ? row + n : NULL;
-    double *z = vxs_alloc(4 * (r->columns + 1), sizeof(*z), err);
-    vxs_status status = row && z ? VXS_OK : VXS_FAILED;
-    for (size_t l = 0; l < n && !status; l++) {
-        v[l] = 0;
-        own[l] = vxs_residual_products_trained(r, l, z, row);
-    }
+    double *g = vxs_alloc(2 * n, sizeof(*g), err), *own = g ? g + n : NULL;
+    double *z = vxs_alloc(4 * (m->rows.products.columns + 1), sizeof(*z), err);
+    vxs_status status = g && z ? VXS_OK : VXS_FAILED;
+    memset(v, 0, n * sizeof(*v));
+    if (!status)
+        find_lengths(&m->rows.products, n, z, g, own);
     for (size_t i = 0; i < n && !status; i++) {
-        (void)vxs_residual_products_trained(r, i, z, row);
-        for (size_t l = 0; l < n; l++) {
-            double slope = machine->weight[l] *
-                           vxs_kernel_slope(&m->kernel, row[l], own[l], own[i]) *
-                           vxs_task_weight(t, i) / total;
-            v[l] += slope;
-            v[i] -= m->kernel.kind == VXS_KERNEL_RBF ? slope : 0;
-        }
+        weigh_gradient(m, machine, own, i, z, g);
+        for (size_t l = 0; l < n; l++)
+            v[l] += g[l] * vxs_task_weight(t, i) / total;
     }
-    free(row);
+    free(g);
+    free(z);
+    return status;
+}
+
+/* The root mean square, over training subjects, of the gradients. */
+static vxs_status find_sensitivity(const vxs_task *t, vxs_machine *m, vxs_error *err)
+{
+    const machines *prepared = (const machines *)t->prepared;
+    size_t n = t->n, p = t->cohort->p;
+    double total = vxs_task_total(t);
+    double *g = vxs_alloc(n + 1, vxs_times(n, sizeof(*g)), err), *own = g ? g + n * n : NULL;
+    double *z = vxs_alloc(4 * (prepared->rows.products.columns + 1), sizeof(*z), err);
+    m->sensitivity = vxs_alloc(p, sizeof(*m->sensitivity), err);
+    vxs_status status = g && z && m->sensitivity ? VXS_OK : VXS_FAILED;
+    if (!status)
+        find_lengths(&prepared->rows.products, n, z, g, own);
+    for (size_t i = 0; i < n && !status; i++) {
+        weigh_gradient(prepared, m, own, i, z, g + i * n);
+        for (size_t l = 0; l < n; l++)
+            g[i * n + l] *= sqrt(vxs_task_weight(t, i) / total);
+    }
+    if (!status)
+        status = vxs_design_scan_lengths(t->design, g, n, m->sensitivity, err);
+    const double *factor = status ? NULL : vxs_view_factor(t->design);
+    for (size_t j = 0; j < p && factor; j++)
+        m->sensitivity[j] *= factor[j];
+    free(g);
     free(z);
     return status;
 }
@@ -330,7 +372,12 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_machine *m = o->encoded;
-    return m->kernel.kind == VXS_KERNEL_LINEAR ? VXS_OK : keep_features(t, m, err);
+    uint64_t read = vxs_design_read(t->design);
+    if (m->kernel.kind == VXS_KERNEL_LINEAR)
+        return VXS_OK;
+    vxs_status status = find_sensitivity(t, m, err);
+    o->fit.certificate.passes += vxs_machine_passes(t, read);
+    return status ? status : keep_features(t, m, err);
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -380,19 +427,24 @@ vxs_status vxs_machine_score(const vxs_output_fit *o, const vxs_scored_rows *x, 
 
 /* ---- For the checker ------------------------------------------------------------------------- */
 
+static bool agree(const double *found, const double *said, size_t count)
+{
+    double largest = 0, apart = 0;
+    for (size_t k = 0; k < count; k++) {
+        largest = fmax(largest, fabs(found[k]));
+        apart = fmax(apart, fabs(found[k] - said[k]));
+    }
+    return apart <= 1e-6 * largest;
+}
+
 vxs_status vxs_machine_same_weights(const vxs_solution *again, const vxs_solution *fit,
                                     vxs_error *err)
 {
-    double largest = 0, apart = 0;
     if (again->count != fit->count)
         return vxs_fail(err, VXS_BAD_DATA,
                         "the model has %zu weights of features; those of its subjects give %zu",
                         fit->count, again->count);
-    for (size_t k = 0; k < fit->count; k++) {
-        largest = fmax(largest, fabs(again->weight[k]));
-        apart = fmax(apart, fabs(again->weight[k] - fit->weight[k]));
-    }
-    return apart <= 1e-6 * largest
+    return agree(again->weight, fit->weight, fit->count)
                ? VXS_OK
                : vxs_fail(err, VXS_BAD_DATA,
                           "the model's weights of features are not those of its subjects");
@@ -428,6 +480,12 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
         status = map(t, &again, err);
     if (!status)
         status = vxs_machine_same_weights(&again.fit, fit, err);
+    if (!status && m->sensitivity)
+        status = find_sensitivity(t, again.encoded, err);
+    if (!status && m->sensitivity &&
+        !agree(((const vxs_machine *)again.encoded)->sensitivity, m->sensitivity, t->cohort->p))
+        status =
+            vxs_fail(err, VXS_BAD_DATA, "the model's sensitivities are not those of its subjects");
     vxs_output_release(&again);
     if (status) {
         free(weight);
@@ -448,6 +506,11 @@ bool vxs_machine_is_dense(const vxs_method_settings *settings)
     return true;
 }
 
+static const double *sensitivity(const vxs_output_fit *o)
+{
+    return ((const vxs_machine *)o->encoded)->sensitivity;
+}
+
 const vxs_encoder vxs_machine_encoder = { .without_covariates = true,
                                           .decode = decode,
                                           .map = map,
@@ -455,5 +518,6 @@ const vxs_encoder vxs_machine_encoder = { .without_covariates = true,
                                           .encode = encode,
                                           .score = vxs_machine_score,
                                           .release = vxs_machine_free,
+                                          .sensitivity = sensitivity,
                                           .files = vxs_machine_files,
                                           .read = vxs_machine_read };

@@ -62,6 +62,9 @@ typedef struct {
     double *kernel_weight, *kernel_norm;
     double *mixed;          /* while training: the weighted sum of their products */
     vxs_residual_rows rows; /* of these */
+    /* p: root mean square, over training subjects, of the score's derivative by a feature; of
+     * models whose kernel is not linear */
+    double *sensitivity;
 } vxs_machine;
 VXS_MUST_CHECK vxs_machine *vxs_machine_new(size_t n, vxs_error *err);
 void vxs_machine_free(void *machine);

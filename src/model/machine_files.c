@@ -3,7 +3,7 @@
  * alpha.npy has a row for each output: the weights of the training subjects, the intercept, scale
  * and factor of the kernel; check-model reads it. For the kernels rbf and poly training.npy has the
  * standardized features of the training subjects, a row for each feature, and scales.npy what
- * standardizes the features of others. */
+ * standardizes the features of others; sensitivities are in weights.tsv, and as a map. */
 #include "model/machine.h"
 
 #include <math.h>
@@ -57,10 +57,44 @@ static vxs_status write_scales(const vxs_model *m, const vxs_task *t, FILE *stre
     return status;
 }
 
+static bool has_sensitivity_map(const vxs_model *m, const vxs_task *t)
+{
+    return m->voxels && has_features(m, t);
+}
+
+/* One volume for each output. */
+static vxs_status write_sensitivity(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                    vxs_error *err)
+{
+    size_t voxels = vxs_grid_voxels(&m->grid);
+    float *values = vxs_alloc(m->output_count, vxs_times(voxels, sizeof(*values)), err);
+    double most = 0;
+    (void)t;
+    if (!values)
+        return VXS_FAILED;
+    for (size_t k = 0; k < m->output_count; k++)
+        for (size_t j = 0; j < m->p; j++) {
+            double value = vxs_output_sensitivity(&m->outputs[k])[j];
+            values[k * voxels + m->voxels[j]] = (float)value;
+            most = fmax(most, value);
+        }
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = m->output_count,
+                                  .intent_code = 1001,
+                                  .intent_name = "sensitivity",
+                                  .cal_max = most,
+                                  .descrip = "voxsift " VXS_VERSION " sensitivity" };
+    vxs_status status =
+        vxs_image_write(stream, "sensitivity.nii.gz", &m->grid, &options, values, err);
+    free(values);
+    return status;
+}
+
 const vxs_model_file vxs_machine_files[] = {
     { .name = "alpha.npy", .write = vxs_machine_write_alpha },
     { .name = "training.npy", .has = has_features, .write = write_training },
     { .name = "scales.npy", .has = has_features, .write = write_scales },
+    { .name = "sensitivity.nii.gz", .has = has_sensitivity_map, .write = write_sensitivity },
     { .name = NULL }
 };
 
@@ -156,6 +190,45 @@ static vxs_status read_features(const char *training_path, const char *scales_pa
     return status;
 }
 
+/* Those of features that are not in the table are 0. */
+static vxs_status take_sensitivity(vxs_model *m, const vxs_table *table, size_t output,
+                                   vxs_error *err)
+{
+    vxs_machine *machine = m->outputs[output].encoded;
+    size_t column = 0;
+    char *header = m->output_count == 1
+                       ? vxs_format(err, "sensitivity")
+                       : vxs_format(err, "sensitivity_%s", m->outputs[output].name);
+    vxs_status status = header ? vxs_table_find(table, header, &column, err) : VXS_FAILED;
+    free(header);
+    machine->sensitivity = status ? NULL : vxs_alloc(m->p, sizeof(*machine->sensitivity), err);
+    if (!status && !machine->sensitivity)
+        status = VXS_FAILED;
+    for (size_t row = 0; row < m->feature_count && !status; row++) {
+        double *value = &machine->sensitivity[m->feature_index[row]];
+        status = vxs_table_real(table, row, column, value, err);
+        if (!status && !(*value >= 0 && *value < INFINITY))
+            status = vxs_fail(err, VXS_BAD_DATA,
+                              "'%s' does not describe a model: weights.tsv lacks a sensitivity",
+                              m->path);
+    }
+    return status;
+}
+
+static vxs_status read_sensitivity(const char *folder, vxs_model *m, vxs_error *err)
+{
+    vxs_table *table = NULL;
+    char *path = vxs_format(err, "%s/weights.tsv", folder);
+    vxs_status status = path ? vxs_table_read(path, &table, err) : VXS_FAILED;
+    if (!status && vxs_table_rows(table) != m->feature_count)
+        status = broken(path, "it has other rows", err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = take_sensitivity(m, table, k, err);
+    vxs_table_free(table);
+    free(path);
+    return status;
+}
+
 vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     vxs_method_settings settings = { .path.lambda = NAN };
@@ -169,6 +242,8 @@ vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
         status = read_alpha(paths[0], m, &settings.svm, err);
     if (!status && settings.svm.kernel != VXS_KERNEL_LINEAR)
         status = read_features(paths[1], paths[2], m, err);
+    if (!status && settings.svm.kernel != VXS_KERNEL_LINEAR)
+        status = read_sensitivity(folder, m, err);
     for (int k = 0; k < 3; k++)
         free(paths[k]);
     return status;

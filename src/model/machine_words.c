@@ -43,7 +43,8 @@ static const char *weigh_svm(const vxs_record *r)
                  "read."
                : "The kernel is not linear: a voxel's value is the mean, over the training "
                  "subjects, of how much the score rises with the voxel. It is no weight, and "
-                 "effects of both signs cancel in it.";
+                 "effects of both signs cancel in it; in the sensitivity (root mean square of the "
+                 "same) they do not.";
 }
 
 static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)

@@ -272,20 +272,33 @@ static vxs_status make_rows(const reader *r, size_t rows, vxs_error *err)
     return m->features && m->feature_index ? VXS_OK : VXS_FAILED;
 }
 
+/* The column of the first output's weights; those of the others follow. */
+static vxs_status find_weights(const reader *r, const vxs_table *table, size_t *first,
+                               vxs_error *err)
+{
+    const vxs_model *m = r->model;
+    char *header = m->output_count == 1 ? vxs_format(err, "weight")
+                                        : vxs_format(err, "weight_%s", m->outputs[0].name);
+    vxs_status status = header ? vxs_table_find(table, header, first, err) : VXS_FAILED;
+    free(header);
+    if (!status && *first + m->output_count > vxs_table_columns(table))
+        status = broken(r, "weights.tsv has too few columns", err);
+    return status;
+}
+
 static vxs_status take_weights(const reader *r, const vxs_table *table, vxs_error *err)
 {
     vxs_model *m = r->model;
-    size_t index_at = 0, name_at = 0;
-    size_t rows = vxs_table_rows(table), columns = vxs_table_columns(table);
+    size_t index_at = 0, name_at = 0, first = 0, rows = vxs_table_rows(table);
     vxs_status status = vxs_table_find(table, "index", &index_at, err);
     if (!status)
         status = vxs_table_find(table, "feature", &name_at, err);
-    if (!status && columns < 2 + m->output_count)
-        status = broken(r, "weights.tsv has too few columns", err);
+    if (!status)
+        status = find_weights(r, table, &first, err);
     if (!status)
         status = make_rows(r, rows, err);
     for (size_t row = 0; row < rows && !status; row++)
-        status = read_row(r, table, row, index_at, name_at, columns - m->output_count, err);
+        status = read_row(r, table, row, index_at, name_at, first, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
         if (vxs_model_sum(&m->outputs[k].fit) != m->outputs[k].sum ||
             m->outputs[k].fit.certificate.nonzero != m->outputs[k].fit.count)

@@ -268,11 +268,12 @@ void vxs_write_place(vxs_tsv_writer *w, const vxs_grid *grid, size_t voxel)
         vxs_write_mm(w, at[d]);
 }
 
-static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error *err)
+static vxs_status write_headers(const vxs_model *m, const char *name, vxs_tsv_writer *w,
+                                vxs_error *err)
 {
     for (size_t k = 0; k < m->output_count; k++) {
-        char *header = m->output_count == 1 ? vxs_format(err, "weight")
-                                            : vxs_format(err, "weight_%s", m->outputs[k].name);
+        char *header = m->output_count == 1 ? vxs_format(err, "%s", name)
+                                            : vxs_format(err, "%s_%s", name, m->outputs[k].name);
         if (!header)
             return VXS_FAILED;
         vxs_tsv_text(w, header);
@@ -281,8 +282,8 @@ static vxs_status write_headers(const vxs_model *m, vxs_tsv_writer *w, vxs_error
     return VXS_OK;
 }
 
-/* Columns: index in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, and the weights
- * of each output. */
+/* Columns: index in features.npy, name, for voxels (i, j, k) and (x, y, z) in mm, the weights of
+ * each output, and sensitivities if there are any. */
 static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *stream, vxs_error *err)
 {
     bool *any = any_weight(m, err);
@@ -299,7 +300,10 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     vxs_tsv_text(&w, "feature");
     if (m->voxels)
         vxs_write_place_header(&w);
-    status = write_headers(m, &w, err);
+    bool sensitive = vxs_output_sensitivity(&m->outputs[0]) != NULL;
+    status = write_headers(m, "weight", &w, err);
+    if (!status && sensitive)
+        status = write_headers(m, "sensitivity", &w, err);
     vxs_tsv_end_row(&w);
     for (size_t j = 0; j < m->p; j++) {
         if (!any[j])
@@ -310,6 +314,8 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
             vxs_write_place(&w, &m->grid, m->voxels[j]);
         for (size_t k = 0; k < m->output_count; k++)
             vxs_tsv_real(&w, weight_of(&m->outputs[k].fit, j, &next[k]));
+        for (size_t k = 0; k < m->output_count && sensitive; k++)
+            vxs_tsv_real(&w, vxs_output_sensitivity(&m->outputs[k])[j]);
         vxs_tsv_end_row(&w);
     }
     free(next);

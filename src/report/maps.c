@@ -274,6 +274,8 @@ static vxs_status write_file(const vxs_places *m, const vxs_results_map *r, vxs_
     size_t volumes = 1;
     char *path = vxs_format(err, "%s/%s", m->s->directory, r->file);
     vxs_status status = path ? VXS_OK : VXS_FAILED;
+    if (path && r->optional && access(path, F_OK) != 0)
+        volumes = 0;
     for (size_t k = 0; k < volumes && !status; k++) {
         vxs_volume map = { .values = NULL };
         status = read_map(m, path, k, &map, &volumes, err);

@@ -82,6 +82,10 @@ static const vxs_results_map of_model[] = {
       .sizes = "Norms of weights.",
       .sign = VXS_SIGN_WEIGHTS,
       .regions = true },
+    { .file = "sensitivity.nii.gz",
+      .words = "Sensitivity: root mean square, over the training subjects, of the change of the "
+               "score per unit of the image, whatever its sign.",
+      .optional = true },
     { .file = NULL },
 };
 static const vxs_results_map of_stability[] = {

@@ -26,6 +26,7 @@ typedef struct {
     vxs_sign sign;
     bool regions;  /* with a table of regions */
     bool selected; /* a frequency of nonzero weights: left out where nearly all are */
+    bool optional; /* some results do not have it */
 } vxs_results_map;
 
 /* A kind of results directory. Sections that are NULL it has not. */

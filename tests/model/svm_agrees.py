@@ -1,5 +1,6 @@
 """Kernel machines against numpy: kernels, gaps, weights of features, gradients, predictions and cross-validation are
 those of the definition. Runs in an empty directory."""
+import gzip
 import itertools
 import json
 import os
@@ -125,16 +126,20 @@ for kind, way, regress, weighted, classes in itertools.product(("linear", "rbf",
     f = m.K @ a + b
     predicted = scores_of("m", classes)
     check(what + ": predictions", predicted is None or near(predicted, f, 1e-6), predicted)
-    step, gradient = 1e-4, np.zeros(P)
+    step, gradient, square = 1e-4, np.zeros(P), np.zeros(P)
     for j in range(P):
         move = np.zeros(P)
         move[j] = step
-        gradient[j] = m.u @ (m.kernel(m.Z[m.train] + move) - m.kernel(m.Z[m.train] - move)) @ a / (2 * step) / m.u.sum()
+        slopes = (m.kernel(m.Z[m.train] + move) - m.kernel(m.Z[m.train] - move)) @ a / (2 * step)
+        gradient[j], square[j] = m.u @ slopes / m.u.sum(), m.u @ slopes**2 / m.u.sum()
     want = gradient * m.factor
     check(what + ": mean gradient", near(weights_of("m"), want, 1e-6 if kind == "linear" else 1e-5), abs(weights_of("m") - want).max() / abs(want).max())
     if kind == "linear":
         want = m.Z[m.train].T @ a * m.spread / m.scale * m.factor
         check(what + ": weights are X'a", near(weights_of("m"), want, 1e-9))
+    if kind != "linear":
+        want = np.sqrt(square) * m.factor
+        check(what + ": sensitivity", near(weights_of("m", "sensitivity"), want, 1e-5), abs(weights_of("m", "sensitivity") - want).max() / want.max())
     check(what + ": certificate", json.loads(run("check-model", "m", "c", "--json")[0])["holds"] is True)
     check(what + ": files", ("training.npy" in os.listdir("m")) == (kind != "linear"))
 
@@ -154,7 +159,24 @@ for kind in ("linear", "rbf"):
             rows[5] = "\t".join(cells[:-1] + [repr(float(cells[-1]) * 1.1 + 0.1)])
             open("bad/weights.tsv", "w").write("\n".join(rows))
         out, err = run("check-model", "bad", "c", code=65)
-        check(f"{kind}: an edited {file} is refused", "weights of features are not those of its subjects" in err or "does not have its weights" in err, out + err)
+        words = "sensitivities are not" if file == "weights.tsv" and kind == "rbf" else "weights of features are not those of its subjects"
+        check(f"{kind}: an edited {file} is refused", words in err or "does not have its weights" in err, out + err)
+run("fit", "c", "--target", "dx", *base, "-o", "m")
+check("a linear machine has no sensitivity", "sensitivity" not in open("m/weights.tsv").readline())
+
+# ---- The map of sensitivities is the column of the table -------------------------------------------------
+run("simulate", "skfs-linear", "--subjects", "24", "--seed", "3", "-q", "-o", "brains")
+target = table(open("brains/participants.tsv"))
+run("fit", "brains", "--target", list(target)[1], "--kernel", "rbf", *base, "-o", "voxels")
+raw = gzip.open("voxels/sensitivity.nii.gz").read()
+shape, offset = np.frombuffer(raw, "<i2", 8, 40)[1:4].astype(int), int(np.frombuffer(raw, "<f4", 1, 108)[0])
+image = np.frombuffer(raw, "<f4", np.prod(shape), offset).reshape(shape, order="F")
+t = table(open("voxels/weights.tsv"))
+at, column = np.array([t[k] for k in "ijk"], float).astype(int), np.array(t["sensitivity"], float)
+check("sensitivity of voxels", near(image[tuple(at)], column, 1e-6) and (image != 0).sum() == (column != 0).sum())
+check("and no mean is larger", (column >= abs(np.array(t["weight"], float)) * (1 - 1e-9)).all())
+run("report", "voxels", "-o", "voxels.html", "--force")
+check("its page has the map", "Sensitivity: root mean square" in open("voxels.html").read())
 
 # ---- Identities ------------------------------------------------------------------------------------------
 run("fit", "c", "--target", "score", *base, "-o", "m")

@@ -37,6 +37,10 @@ uint64_t vxs_design_read(const vxs_design *design);
 VXS_MUST_CHECK vxs_status vxs_row_products(const vxs_context *context, vxs_design *design,
                                            const double *factor, bool center, double *products,
                                            vxs_error *err);
+/* lengths[j] = |(x_j'v_1, ..., x_j'v_k)| for k vectors, v_c at v + c * n, in one pass that keeps no
+ * products. The design is measured. */
+VXS_MUST_CHECK vxs_status vxs_design_scan_lengths(vxs_design *design, const double *v, size_t k,
+                                                  double *lengths, vxs_error *err);
 /* The same of some columns, in this order. */
 VXS_MUST_CHECK vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
                                               const size_t *columns, size_t count,
