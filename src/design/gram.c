@@ -92,9 +92,11 @@ static void add_columns(const vxs_design *design, double *block, size_t count, c
 
 static void fill_upper(double *g, size_t n)
 {
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < j; i++)
-            g[j * n + i] = g[i * n + j];
+    for (size_t first = 0; first < n; first += TILE)
+        for (size_t before = 0; before <= first; before += TILE)
+            for (size_t j = first; j < first + TILE && j < n; j++)
+                for (size_t i = before; i < before + TILE && i < j; i++)
+                    g[j * n + i] = g[i * n + j];
 }
 
 static vxs_status check_finite(const double *products, size_t n, vxs_error *err)
@@ -126,8 +128,11 @@ vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
     size_t sums = n > FEW || blocks < 1 ? 1 : blocks < SLABS ? blocks : SLABS;
     double factors[MOST];
     double *block = vxs_alloc(sums * COLUMNS, vxs_times(n, sizeof(*block)), err);
-    double *g = vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*g))), err);
+    double *own = sums > 1 ? vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*own))), err) : NULL;
+    double *g = sums > 1 ? own : products;
     vxs_status status = block && g ? VXS_OK : VXS_FAILED;
+    if (sums == 1)
+        memset(products, 0, n * n * sizeof(*products));
     for (size_t first = 0; first < p && !status; first += sums * COLUMNS) {
         size_t count = p - first < sums * COLUMNS ? p - first : sums * COLUMNS;
         for (size_t k = 0; k < count; k++) {
@@ -138,10 +143,10 @@ vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
         add_columns(design, block, count, factors, center, g);
         status = vxs_check_interrupted(context, err);
     }
-    if (!status)
-        add_sums(g, sums, n * n, products);
+    if (!status && own)
+        add_sums(own, sums, n * n, products);
     free(block);
-    free(g);
+    free(own);
     if (status)
         return status;
     fill_upper(products, n);

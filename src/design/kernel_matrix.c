@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE 64 /* subjects */
+#define TILE     64 /* subjects */
+#define PARTS    4  /* of a sum */
+#define BINS     4096
+#define FARTHEST 37.6 /* standard deviations, where exp is 1e-307 */
 
 /* ---- What is taken out ----------------------------------------------------------------------- */
 
@@ -69,12 +72,13 @@ static vxs_status find_coefficients(vxs_residual_products *r, const double *z,
 /* h_x for row x of all. */
 static void take_sums(const vxs_residual_products *r, size_t x, double *h)
 {
-    size_t q = r->columns;
-    memset(h, 0, q * sizeof(*h));
-    for (size_t l = 0; l < r->count; l++) {
-        double g = r->products[x * r->n + r->train[l]];
-        for (size_t c = 0; c < q; c++)
-            h[c] += r->b[l * q + c] * g;
+    const size_t q = r->columns, m = r->count;
+    const double *g = r->products + x * r->n;
+    for (size_t c = 0; c < q; c++) {
+        double sums[PARTS] = { 0 };
+        for (size_t l = 0; l < m; l++)
+            sums[l % PARTS] += r->b[l * q + c] * g[r->train[l]];
+        h[c] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
     }
 }
 
@@ -129,15 +133,17 @@ static double fill_row(const vxs_residual_products *r, size_t x, const double *z
                        double *work, double *row)
 {
     size_t q = r->columns, m = r->count;
-    double *c = work, *other = c + q;
+    double *c = work;
     const double *g = r->products + x * r->n;
     multiply_square(r, z, c);
     for (size_t k = 0; k < q; k++)
         c[k] -= h[k];
-    for (size_t l = 0; l < m; l++) {
-        for (size_t k = 0; k < q; k++)
-            other[k] = r->z[k * m + l];
-        row[l] = g[r->train[l]] - dot(z, r->sums + l * q, q) + dot(c, other, q);
+    for (size_t l = 0; l < m; l++)
+        row[l] = g[r->train[l]];
+    for (size_t k = 0; k < q; k++) {
+        const double *sums = r->sums + k, *own = r->z + k * m;
+        for (size_t l = 0; l < m; l++)
+            row[l] += c[k] * own[l] - z[k] * sums[l * q];
     }
     return g[x] - dot(z, h, q) + dot(c, z, q);
 }
@@ -200,44 +206,86 @@ static double middle_of_weighted(pair *list, size_t count)
     return list[first].square;
 }
 
-/* Squared distances between different subjects, of those that are not 0 but for rounding; without
- * weights all weigh 1. */
-static size_t list_pairs(const double *k, const double *weights, size_t m, pair *list,
-                         double *squares)
+/* The squared distance of two subjects; 0 if nothing but rounding is left of it. */
+static double square_of(const double *k, size_t m, size_t i, size_t j)
+{
+    double own = k[i * m + i], other = k[j * m + j], square = own + other - 2 * k[j * m + i];
+    return square > 1e-12 * (fabs(own) + fabs(other)) ? square : 0;
+}
+
+/* A pair counts as often as rows of its two subjects make pairs, if a weight is how often a row is
+ * there; those of copies are at distance 0. */
+static vxs_status weighted_median(const double *k, const double *weights, size_t m, double *median,
+                                  vxs_error *err)
+{
+    size_t used = 0;
+    pair *list = vxs_alloc(m * (m - 1) / 2 + 1, sizeof(*list), err);
+    if (!list)
+        return VXS_FAILED;
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < j; i++) {
+            double square = square_of(k, m, i, j), weight = weights[i] * weights[j];
+            if (square > 0 && weight > 0)
+                list[used++] = (pair){ square, weight };
+        }
+    if (used > 0)
+        *median = middle_of_weighted(list, used);
+    free(list);
+    return VXS_OK;
+}
+
+static size_t bin_of(double square, double per_bin)
+{
+    double bin = square * per_bin;
+    return bin < BINS ? (size_t)bin : BINS - 1;
+}
+
+/* The squares of a bin. */
+static size_t list_bin(const double *k, size_t m, double per_bin, size_t bin, double *list)
 {
     size_t used = 0;
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < j; i++) {
-            double square = k[i * m + i] + k[j * m + j] - 2 * k[j * m + i];
-            double weight = weights ? weights[i] * weights[j] : 1;
-            if (!(square > 1e-12 * (fabs(k[i * m + i]) + fabs(k[j * m + j])) && weight > 0))
-                continue;
-            if (list)
-                list[used++] = (pair){ square, weight };
-            else
-                squares[used++] = square;
+            double square = square_of(k, m, i, j);
+            if (square > 0 && bin_of(square, per_bin) == bin)
+                list[used++] = square;
         }
     return used;
 }
 
+/* Found in its bin, so that the list is short. */
+static vxs_status plain_median(const double *k, size_t m, double *median, vxs_error *err)
+{
+    size_t count[BINS] = { 0 }, used = 0, bin = 0, below = 0;
+    double largest = 0;
+    for (size_t i = 0; i < m; i++)
+        largest = fmax(largest, k[i * m + i]);
+    const double per_bin = largest > 0 ? BINS / (4 * largest) : 0;
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < j; i++) {
+            double square = square_of(k, m, i, j);
+            used += square > 0;
+            count[bin_of(square, per_bin)] += square > 0;
+        }
+    if (used == 0)
+        return VXS_OK;
+    while (below + count[bin] <= used / 2)
+        below += count[bin++];
+    double *list = vxs_alloc(count[bin], sizeof(*list), err);
+    if (!list)
+        return VXS_FAILED;
+    *median = vxs_quickselect(list, list_bin(k, m, per_bin, bin, list), used / 2 - below);
+    free(list);
+    return VXS_OK;
+}
+
 /* Of squared distances between different subjects: the middle one, or the middle of those above
- * 0. A pair counts as often as rows of its two subjects make pairs, if a weight is how often a row
- * is there; those of copies are at distance 0. */
+ * 0. */
 static vxs_status median_distance(const double *k, const double *weights, size_t m, double *median,
                                   vxs_error *err)
 {
-    size_t pairs = m * (m - 1) / 2;
-    pair *list = weights ? vxs_alloc(pairs + 1, sizeof(*list), err) : NULL;
-    double *squares = weights ? NULL : vxs_alloc(pairs + 1, sizeof(*squares), err);
     *median = 1;
-    if (!list && !squares)
-        return VXS_FAILED;
-    size_t used = list_pairs(k, weights, m, list, squares);
-    if (used > 0)
-        *median = list ? middle_of_weighted(list, used) : vxs_quickselect(squares, used, used / 2);
-    free(list);
-    free(squares);
-    return VXS_OK;
+    return weights ? weighted_median(k, weights, m, median, err) : plain_median(k, m, median, err);
 }
 
 static double mean_of_diagonal(const double *k, const double *weights, size_t m)
@@ -290,22 +338,51 @@ vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, const do
     return VXS_OK;
 }
 
-/* Columns of a tile and rows before them: what is read and written across stays in cache. */
-static void apply_tile(const vxs_kernel *kernel, double *k, size_t m, size_t first, size_t before)
+/* `row` has TILE values, `count` of them products with subjects whose own are `own`. */
+static void apply_row(const vxs_kernel *kernel, const double *own, double other, size_t count,
+                      double *row)
 {
-    for (size_t j = first; j < first + TILE && j < m; j++)
-        for (size_t i = before; i < before + TILE && i < j; i++) {
-            double product = (k[j * m + i] + k[i * m + j]) / 2;
-            k[j * m + i] = k[i * m + j] =
-                vxs_kernel_value(kernel, product, k[i * m + i], k[j * m + j]);
-        }
+    if (kernel->kind != VXS_KERNEL_RBF) {
+        for (size_t i = 0; i < count; i++)
+            row[i] = vxs_kernel_value(kernel, row[i], own[i], other);
+        return;
+    }
+    double twice = 2 * kernel->gamma / kernel->scale;
+    for (size_t i = 0; i < count; i++)
+        row[i] = fmin(FARTHEST, sqrt(twice * fmax(0, own[i] + other - 2 * row[i])));
+    vxs_choose_exponentials()->bells(row, TILE, row);
+    for (size_t i = 0; i < count; i++)
+        row[i] *= kernel->factor;
 }
 
-void vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m)
+/* Columns of a tile and rows before them: what is read and written across stays in cache. */
+static void apply_tile(const vxs_kernel *kernel, double *k, const double *own, size_t m,
+                       size_t first, size_t before)
 {
+    double row[TILE] = { 0 };
+    for (size_t j = first; j < first + TILE && j < m; j++) {
+        size_t end = before + TILE < j ? before + TILE : j;
+        for (size_t i = before; i < end; i++)
+            row[i - before] = (k[j * m + i] + k[i * m + j]) / 2;
+        if (before < end)
+            apply_row(kernel, own + before, own[j], end - before, row);
+        for (size_t i = before; i < end; i++)
+            k[j * m + i] = k[i * m + j] = row[i - before];
+    }
+}
+
+vxs_status vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m, vxs_error *err)
+{
+    double *own = vxs_alloc(m, sizeof(*own), err);
+    if (!own)
+        return VXS_FAILED;
+    for (size_t i = 0; i < m; i++)
+        own[i] = k[i * m + i];
     for (size_t first = 0; first < m; first += TILE)
         for (size_t before = 0; before <= first; before += TILE)
-            apply_tile(kernel, k, m, first, before);
+            apply_tile(kernel, k, own, m, first, before);
     for (size_t i = 0; i < m; i++)
-        k[i * m + i] = vxs_kernel_value(kernel, k[i * m + i], k[i * m + i], k[i * m + i]);
+        k[i * m + i] = vxs_kernel_value(kernel, own[i], own[i], own[i]);
+    free(own);
+    return VXS_OK;
 }
