@@ -356,33 +356,27 @@ static void apply_row(const vxs_kernel *kernel, const double *own, double other,
 }
 
 /* Columns of a tile and rows before them: what is read and written across stays in cache. */
-static void apply_tile(const vxs_kernel *kernel, double *k, const double *own, size_t m,
-                       size_t first, size_t before)
+static void apply_tile(const vxs_kernel *kernel, double *k, size_t m, size_t first, size_t before)
 {
-    double row[TILE] = { 0 };
+    double row[TILE] = { 0 }, own[TILE] = { 0 };
+    for (size_t i = before; i < before + TILE && i < m; i++)
+        own[i - before] = k[i * m + i];
     for (size_t j = first; j < first + TILE && j < m; j++) {
         size_t end = before + TILE < j ? before + TILE : j;
         for (size_t i = before; i < end; i++)
             row[i - before] = (k[j * m + i] + k[i * m + j]) / 2;
         if (before < end)
-            apply_row(kernel, own + before, own[j], end - before, row);
+            apply_row(kernel, own, k[j * m + j], end - before, row);
         for (size_t i = before; i < end; i++)
             k[j * m + i] = k[i * m + j] = row[i - before];
     }
 }
 
-vxs_status vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m, vxs_error *err)
+void vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m)
 {
-    double *own = vxs_alloc(m, sizeof(*own), err);
-    if (!own)
-        return VXS_FAILED;
-    for (size_t i = 0; i < m; i++)
-        own[i] = k[i * m + i];
     for (size_t first = 0; first < m; first += TILE)
         for (size_t before = 0; before <= first; before += TILE)
-            apply_tile(kernel, k, own, m, first, before);
+            apply_tile(kernel, k, m, first, before);
     for (size_t i = 0; i < m; i++)
-        k[i * m + i] = vxs_kernel_value(kernel, own[i], own[i], own[i]);
-    free(own);
-    return VXS_OK;
+        k[i * m + i] = vxs_kernel_value(kernel, k[i * m + i], k[i * m + i], k[i * m + i]);
 }

@@ -67,7 +67,7 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
         if (!(m->kernel.scale > 0))
             status = vxs_kernel_scale(&m->kernel, k, t->weights, n, err);
         if (!status)
-            status = vxs_kernel_apply(&m->kernel, k, n, err);
+            vxs_kernel_apply(&m->kernel, k, n);
     }
     if (!status)
         status = vxs_grams_take(k, n, 1, 1, &m->design, err);

@@ -270,7 +270,7 @@ Test(gram, kernels_are_their_formulas)
         memcpy(k, products, sizeof(k));
         WORKS(vxs_kernel_scale(&kernel, k, NULL, 3, &err), err);
         cr_assert(fabs(kernel.scale - (kind == VXS_KERNEL_RBF ? median : mean)) < 1e-14);
-        WORKS(vxs_kernel_apply(&kernel, k, 3, &err), err);
+        vxs_kernel_apply(&kernel, k, 3);
         for (int i = 0; i < 9; i++) {
             double own = products[i / 3 * 4], other = products[i % 3 * 4];
             double x = products[i] / mean, d = own + other - 2 * products[i];

@@ -93,8 +93,7 @@ double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, do
 /* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */
 double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other);
 /* Products of m rows, symmetric up to rounding, become their kernels. */
-VXS_MUST_CHECK vxs_status vxs_kernel_apply(const vxs_kernel *kernel, double *products, size_t m,
-                                           vxs_error *err);
+void vxs_kernel_apply(const vxs_kernel *kernel, double *products, size_t m);
 
 /* Deflation: column j minus the sum over the entries of row j of `null` of value times column
  * `index` of `vectors`, n x null->columns. Shares the base; borrows all three. */
