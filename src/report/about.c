@@ -43,6 +43,35 @@ static void write_variable(const vxs_results *s)
     fputs("</td></tr>\n", s->out);
 }
 
+static void write_list(FILE *out, const vxs_json *list, const char *before, const char *between)
+{
+    for (const vxs_json *item = list ? list->first : NULL; item; item = item->next) {
+        vxs_html(out, "%s", item == list->first ? before : between);
+        if (item->kind == VXS_JSON_TEXT)
+            vxs_html(out, "%s", item->text);
+        else
+            vxs_html(out, "%g", item->number);
+    }
+}
+
+/* What rows that are voxels were made of. */
+static void write_patches(const vxs_results *s)
+{
+    const vxs_json *patches = vxs_patches_of(s->about);
+    const vxs_json *place = vxs_json_get(patches, "coordinates");
+    double edge = vxs_json_get_number(patches, "patch");
+    if (!patches)
+        return;
+    vxs_html(s->out, "<tr><th>Of each voxel</th><td>%g x %g x %g values of ", edge, edge, edge);
+    write_list(s->out, vxs_json_get(patches, "image_columns"), "", ", ");
+    write_list(s->out, vxs_json_get(patches, "means"), "; means within mm: ", ", ");
+    if (place && place->kind == VXS_JSON_BOOL && place->number != 0)
+        fputs("; x, y, z", s->out);
+    fputs("</td></tr>\n", s->out);
+    vxs_row_of_number(s->out, "Voxels of each class and subject, at most",
+                      vxs_json_get_number(patches, "per_class"));
+}
+
 static void write_preprocessing(const vxs_results *s)
 {
     const vxs_json *p = vxs_json_get(s->about, "preprocessing");
@@ -147,7 +176,7 @@ void vxs_section_done(const vxs_results *s)
     vxs_row_of_positive(s);
     double subjects = vxs_results_number(vxs_results_subjects(s), "subjects"),
            people = vxs_results_number(vxs_results_subjects(s), "people");
-    vxs_row_of_number(s->out, "Subjects", subjects);
+    vxs_row_of_number(s->out, vxs_patches_of(s->about) ? "Voxels" : "Subjects", subjects);
     if (people < subjects)
         vxs_row_of_number(s->out, "People", people);
     vxs_html(s->out, "<tr><th>Features</th><td>%g %s", s->record.features,
@@ -156,6 +185,7 @@ void vxs_section_done(const vxs_results *s)
         vxs_html(s->out, ", image orientation %s", orientation);
     fputs("</td></tr>\n", s->out);
     write_preprocessing(s);
+    write_patches(s);
     vxs_html(s->out, "<tr><th>Model</th><td>%s, %s loss; features %s</td></tr>\n",
              s->record.method->name, s->record.loss_name,
              scaling_words(vxs_results_text(vxs_json_get(s->about, "task"), "standardize")));

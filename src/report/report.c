@@ -279,6 +279,8 @@ static vxs_status write_page(const vxs_results *s, vxs_error *err)
         status = vxs_section_maps(s, err);
     if (!status && kind->model)
         status = vxs_section_units(s, err);
+    if (!status && !kind->several)
+        status = vxs_section_patches(s, err);
     if (status)
         return status;
     if (!kind->several)

@@ -134,7 +134,7 @@ static void write_within(const vxs_results *s)
         return;
     vxs_html(s->out,
              "<p>Voxels of one person are not independent. Of each person's own voxels the mean %s "
-             "is %.3g (95 %% interval %.3g to %.3g over people, sd %.3g, %.3g to %.3g, %g people): "
+             "is %v (95 %% interval %v to %v over people, sd %v, %v to %v, %g people): "
              "people.tsv.</p>\n",
              row->words, vxs_results_number(w, "mean"), vxs_results_number(w, "low"),
              vxs_results_number(w, "high"), vxs_results_number(w, "sd"),

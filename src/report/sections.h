@@ -110,6 +110,9 @@ VXS_MUST_CHECK vxs_status vxs_section_maps(const vxs_results *results, vxs_error
 /* selected.c: groups and pairs */
 VXS_MUST_CHECK vxs_status vxs_section_units(const vxs_results *results, vxs_error *err);
 
+/* patch_weights.c: weights of models whose rows are voxels; none of others */
+VXS_MUST_CHECK vxs_status vxs_section_patches(const vxs_results *results, vxs_error *err);
+
 /* about.c */
 void vxs_section_done(const vxs_results *results);        /* settings and participants */
 void vxs_section_evaluation(const vxs_results *results);  /* rows about folds */

@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import os
+import re
 
 import nibabel as nib
 import numpy as np
@@ -223,7 +224,13 @@ for k in "12":
 voxsift("merge", "part1", "part2", "-o", "merged")
 check("merged", json.load(open("merged/cv.json"))["within_people"] == about)
 out, err = voxsift("report", "cv", "-o", "cv.html")
-check("the page", "Voxels of one person are not independent" in open("cv.html").read())
+page = open("cv.html").read()
+check("the page", f"the mean AUC is {about['mean']:.3f}"[:-1] in page and "Weights by contrast and place" in page)
+weights = {r["feature"]: float(r["mean"]) for r in csv.DictReader(open("cv/weights.tsv"), delimiter="\t")}
+square = page[page.index("<h3>two</h3>"):]
+cells = [float(c) for c in re.findall(r"<td>([-0-9.e]+)</td>", square)[:27]]
+want = [weights[f"two({right},{front},{up})"] for up in (1, 0, -1) for front in (1, 0, -1) for right in (-1, 0, 1)]
+check("the weights of the page", np.allclose(cells, want, rtol=0.01, atol=1e-6), (cells, want))
 voxsift("permute", "folds", "--target", "label", "--method", "svm", "--folds", "2", "--inner-folds", "0", "--C", "1",
         "--permutations", "3", "-o", "permuted")
 voxsift(*base, "--person", "participant_id", "--per-class", "6", "-o", "each")

@@ -196,13 +196,24 @@ TABLES = {
                   "regions {s}/m-lasso/weights.nii.gz --atlas {s}/raw/atlas.nii.gz --atlas-names {d}/names.tsv -o {o}"],
     "four.nii.gz": ["cohort {d}/four.nii.gz --rows {s}/raw/rows.tsv -o {o} --json", "info {d}/four.nii.gz --json"],
     "rows.tsv": ["cohort {s}/raw/four.nii.gz --rows {d}/rows.tsv -o {o} --json"],
-    "mask.nii.gz": ["cohort {s}/raw/images.tsv --image-column image --mask {d}/mask.nii.gz -o {o} --json",
+    "mask.nii.gz": ["patches {s}/raw/images.tsv --image-column image --label-column image --label-threshold 5 --mask {d}/mask.nii.gz -o {o} --json",
+                    "cohort {s}/raw/images.tsv --image-column image --mask {d}/mask.nii.gz -o {o} --json",
                     "cohort {s}/raw/images.tsv --image-column image --mask {d}/mask.nii.gz --resample --smooth 6 --scale z -o {o} --json"],
 }
 
 
+# Rows that are voxels.
+PATCHES = "patches {s}/raw/images.tsv --image-column image --label-column image --label-threshold 5 --means 5 --coordinates --per-class 3"
+OF_PATCHES = "--target image --method svm --kernel rbf"
+
+
 def all_seeds():
-    seeds = [Seed("c-" + name, "cohort", cohort_commands(name)) for name in COHORTS]
+    seeds = [Seed("c-patches", "cohort", ["info {d} --json", "fit {d} %s -o {o} --json" % OF_PATCHES,
+                                          "cv {d} %s --C 1 --folds 2 --inner-folds 0 --bootstraps 100 -o {o} --json" % OF_PATCHES,
+                                          "predict {s}/m-patches {d} --json"]),
+             Seed("m-patches", "model", ["info {d} --json", "predict {d} {s}/c-patches --json", "check-model {d} {s}/c-patches",
+                                         "predict {d} {s}/raw/images.tsv -o {o} --label-column image --json", "report {d} -o {o}.html"])]
+    seeds += [Seed("c-" + name, "cohort", cohort_commands(name)) for name in COHORTS]
     seeds += [Seed("m-" + name, "model", model_commands(cohort)) for name, (cohort, _) in MODELS.items()]
     for name, (_, command, _) in RUNS.items():
         seeds.append(Seed("p-" + name, "part", ["merge {d} {s}/q-%s -o {o} --json" % name, "merge {s}/q-%s {d} -o {o}" % name]))
@@ -238,6 +249,8 @@ class Maker:
         raw_data(os.path.join(self.root, "raw"))
         for name, options in COHORTS.items():
             self.run(f"cohort {options} -o {{s}}/c-{name}")
+        self.run(PATCHES + " -o {s}/c-patches")
+        self.run("fit {s}/c-patches " + OF_PATCHES + " -o {s}/m-patches")
         for name, (cohort, options) in MODELS.items():
             self.run(f"fit {{s}}/c-{cohort} {options} -o {{s}}/m-{name}", codes=(0, 3))
         for name, (cohort, command, options) in RUNS.items():
