@@ -6,6 +6,7 @@
  * An angle is k pi plus a remainder of at most pi / 2, k an integer; the errors of the Taylor
  * polynomials of degree 21 and 22 are below 2e-18 and 1e-19; for odd k both results change sign. */
 #include "design/blocks.h"
+#include "design/design.h"
 #include "voxsift/internal/machine.h"
 
 #include <math.h>
@@ -158,10 +159,29 @@ static void add_scalar(const double *x, double rate, const double *v, size_t n, 
     }
 }
 
+/* Whether rows of positive weight differ. A feature that is the same in all of them would have
+ * columns that are constants, whose scores are what rounding leaves of that of the intercept: they
+ * are 0 instead, so that a feature without variation is not selected. */
+static bool varies(const double *x, const double *weights, size_t n)
+{
+    double one = NAN;
+    for (size_t i = 0; i < n; i++) {
+        if (weights && weights[i] == 0)
+            continue;
+        one = isnan(one) ? x[i] : one;
+        if (x[i] != one)
+            return true;
+    }
+    return false;
+}
+
 static void score_feature(vxs_blocks *blocks, size_t feature, const double *x, const double *v)
 {
     const gauss_blocks *w = (const gauss_blocks *)blocks;
     double even[SUMS] = { 0 }, odd[SUMS] = { 0 }, score = 0;
+    blocks->sums[feature] = 0;
+    if (!varies(x, blocks->design->weights, blocks->n))
+        return;
     if (exceeds_range(x, blocks->n, w->rate))
         add_scalar(x, w->rate, v, blocks->n, even, odd);
     else
@@ -178,7 +198,16 @@ static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_er
 
 /* ---- Constructor ----------------------------------------------------------------------------- */
 
-static const vxs_blocks_kind kind = { .best = best };
+static void fetch(vxs_blocks *blocks, size_t index, double *block)
+{
+    vxs_design_fetch(blocks->design, &index, 1, blocks->workspace);
+    vxs_feature_map_columns(&blocks->map, blocks->p, index, blocks->workspace, blocks->workspace, 0,
+                            1, blocks->n, block);
+    if (!varies(blocks->workspace, blocks->design->weights, blocks->n))
+        memset(block, 0, VXS_FEATURE_MAP_GAUSS_WIDTH * blocks->n * sizeof(*block));
+}
+
+static const vxs_blocks_kind kind = { .fetch = fetch, .best = best };
 
 vxs_status vxs_blocks_gauss_new(const vxs_context *context, vxs_design *design,
                                 const vxs_feature_map *map, vxs_blocks **blocks, vxs_error *err)

@@ -450,6 +450,10 @@ run("cv", "kinds", "--target", "kind", "--prefilter", "ttest:1e-4", "--inner-fol
 t = table(open("kinds-cv/weights.tsv"))
 for k, name in enumerate("abc"):
     check(f"class {name} has its feature", dict(zip(t["feature"], map(float, t["selected_" + name]))).get(f"f{k}") == 1, t)
+# and features that are excluded are not selected, though their curves are constants and not 0
+for map in ("none", "poly2", "gauss", "hik"):
+    run("cv", "kinds", "--target", "kind", "--method", "fgm", "--feature-map", map, "--nselect", "9", "--prefilter", "ttest:1e-6", "--inner-folds", "0", "--folds", "3", "-q", "-o", "kinds-cv", "--force")
+    check(f"{map}: features that passed", set(table(open("kinds-cv/weights.tsv"))["feature"]) <= {"f0", "f1", "f2"}, table(open("kinds-cv/weights.tsv"))["feature"])
 # ---- A model whose lambda is chosen on all subjects is that of a fold that keeps nobody back -------------
 out, err = run("fit", "c", "--target", "score", "--choose-lambda", "4", "--nlambda", "7", "-o", "chosen", "--json")
 said = json.loads(out)
