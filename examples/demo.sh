@@ -59,7 +59,8 @@ train() { # images, column, words, unit, more options of 'voxsift cohort'
 }
 train lesion wab_aq "Severity of aphasia" points --mask-fraction 0.05 --smooth 8
 train t1w age_at_stroke "Age" years --smooth 8
-echo "6. How accurate is that, and more accurate than the sum of all voxels (the lesion volume)?"
+echo "6. How accurate is that, and more accurate than the sum of all voxels (the lesion volume), or than a linear"
+echo "   model that weighs all voxels and selects none?"
 echo "   Nested cross-validation, repeated with five random splits into folds."
 echo
 judge() { # images, column, words, more options of 'voxsift cohort'
@@ -68,7 +69,7 @@ judge() { # images, column, words, more options of 'voxsift cohort'
     "$voxsift" cohort "$table" --image-column "$images" "$@" -o "$out/all_$images" --force -q > "$out/log.txt"
     "$voxsift" cv "$out/all_$images" --target "$column" --repeats 5 -o "$out/${column}_cv" --force -q > "$out/log.txt"
     echo "   $words from $images:"
-    sed -n -e '3,6s/^/   /p' -e '/^  mean absolute error/,/global signal/s/^/   /p' "$out/log.txt"
+    sed -n -e '3,7s/^/   /p' -e '/^  mean absolute error/,/dense linear/s/^/   /p' -e '/^  .*correlation r .*\(baseline\|linear model\)/s/^/   /p' "$out/log.txt"
     "$voxsift" report "$out/${column}_cv" --atlas schaefer100 --underlay icbm152 -o "$out/${column}_report.html" --force > "$out/log.txt"
     echo "     the report: $out/${column}_report.html"
     echo

@@ -146,8 +146,8 @@ static void print_dense_verdict(const vxs_call *call, const vxs_cv *cv, const ch
     words_of(cv->task, name, words);
     const char *noun = vxs_feature_words(cv->task->cohort->kind, 2);
     fputs("  ", call->out);
-    if (value_of(&ahead->by, name) <= 0)
-        fprintf(call->out, VXS_DENSE_AS_GOOD "\n", words, noun);
+    if (value_of(&ahead->high, name) < 0)
+        fprintf(call->out, VXS_DENSE_BETTER "\n", words, noun);
     else if (value_of(&ahead->low, name) <= 0)
         fprintf(call->out, VXS_DENSE_OPEN "\n", words, noun);
     else

@@ -54,8 +54,9 @@ static const char folds[] =
 
 static const char scores[] =
     "Baselines: constant (the mean or the most frequent class of the training subjects), "
-    "covariates (the unpenalized covariates alone) and global signal (these and the sum of all "
-    "features).\n\n"
+    "covariates (the unpenalized covariates alone), global signal (these and the sum of all "
+    "features) and the dense linear model (these and a weight for every feature: ridge regression "
+    "for scores, l2 logistic regression for classes, by the same inner folds).\n\n"
     "Errors (mae, rmse, r2, accuracy, brier) are computed over all held-out subjects; r2 is 1 - "
     "sum (y - prediction)^2 / sum (y - mean of y)^2. Metrics "
     "that compare subjects (r, auc, balanced_accuracy, sensitivity, specificity) compare those "

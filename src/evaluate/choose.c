@@ -13,8 +13,7 @@ double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
     return t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
 }
 
-/* Weights of the fold's subjects for one output: classes weigh as they do in the fits. */
-static void weigh(const vxs_fold_work *w, size_t output, double weight[2])
+void vxs_output_weights(const vxs_fold_work *w, size_t output, double weight[2])
 {
     const vxs_task *t = w->cv->task;
     double side[2] = { 0, 0 };
@@ -35,7 +34,7 @@ double vxs_inner_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
         const double *s = job->scores + (o * job->value_count + number) * job->test_count;
-        weigh(w, o, weight);
+        vxs_output_weights(w, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
             if (t->loss->joint && y < 0)

@@ -37,7 +37,7 @@ const char *const vxs_baseline_names[VXS_BASELINES] = { "constant", "covariates"
 const char *vxs_baseline_words(const char *key, bool covariates)
 {
     if (strcmp(key, VXS_DENSE_KEY) == 0)
-        return covariates ? "covariates + dense linear" : "dense linear model";
+        return covariates ? "covariates + dense linear" : "dense linear";
     if (strcmp(key, vxs_baseline_names[VXS_BASELINE_GLOBAL_SIGNAL]) != 0)
         return key;
     return covariates ? "covariates + global signal" : "global signal";

@@ -63,12 +63,12 @@ const vxs_param vxs_cv_params[] = {
                  .more = "ttest:0.05 keeps features whose correlation with the target has p < "
                          "0.05; variance:0.5 keeps the half with the largest variance. Both are "
                          "weighted by --subject-weights; a p-value counts each subject once."),
-    VXS_FLAG_ROW("dense-baseline", AT(dense),
-                 "compare with a linear model that weighs all features",
+    VXS_FLAG_ROW("no-dense-baseline", AT(no_dense),
+                 "do not compare with a linear model that weighs all features",
                  .head = VXS_HEAD_EVALUATION,
-                 .more = "Ridge regression for scores, l2 logistic regression for classes, with "
-                         "the covariates, at the best of 13 values of lambda by the same inner "
-                         "folds. One more reading of the features; for some thousand subjects."),
+                 .more = "That is ridge regression for scores, l2 logistic regression for classes, "
+                         "with the covariates, at the best of 13 values of lambda by the same "
+                         "inner folds. It is left out where it would take long, which is said."),
     VXS_WHOLE_ROW("bootstraps", "N", AT(bootstraps), 1000, 100, 100000,
                   "bootstrap samples for 95 % confidence intervals", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
@@ -113,10 +113,6 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' expects 0, or 2 and more");
-    if (s->dense && s->inner_folds == 0)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'--dense-baseline' takes its lambda from inner folds; it does not go with "
-                        "'--inner-folds 0'");
     if (s->prefilter && (vxs_task_method(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
@@ -270,9 +266,11 @@ static vxs_status allocate(vxs_cv *cv, vxs_error *err)
     cv->losses = vxs_alloc(cv->fold_count, cv->tuning.count * sizeof(*cv->losses), err);
     cv->sizes = vxs_alloc(cv->fold_count, cv->tuning.count * sizeof(*cv->sizes), err);
     bool fine = cv->each && cv->inner && cv->scores && cv->losses && cv->sizes;
+    bool dense = !cv->settings.scores_only && !cv->settings.no_dense;
+    cv->dense_left_out = dense ? vxs_dense_left_out(cv) : NULL;
     for (int b = 0; b < VXS_BASELINES && fine && !cv->settings.scores_only; b++)
         if ((b != VXS_BASELINE_COVARIATES || confounds) &&
-            (b != VXS_BASELINE_DENSE || cv->settings.dense)) {
+            (b != VXS_BASELINE_DENSE || (dense && !cv->dense_left_out))) {
             cv->baselines[b] = vxs_alloc(rows, t->n * sizeof(*cv->scores), err);
             fine = cv->baselines[b] != NULL;
         }
@@ -356,7 +354,12 @@ vxs_status vxs_cv_finish(const vxs_context *context, vxs_cv *cv, vxs_error *err)
         cv->passes += cv->each[k].passes;
         cv->converged = cv->converged && cv->each[k].converged;
     }
-    return part ? VXS_OK : vxs_evaluate_all(context, cv, err);
+    if (part)
+        return VXS_OK;
+    vxs_dense_finish(cv);
+    if (cv->dense_left_out)
+        vxs_log(context, VXS_LOG_INFO, "no dense linear baseline: %s", cv->dense_left_out);
+    return vxs_evaluate_all(context, cv, err);
 }
 
 vxs_status vxs_warn_uncalibrated(const vxs_context *context, vxs_task *t,

@@ -58,6 +58,8 @@ VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv
                                         vxs_fold_work *works, vxs_error *err);
 /* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */
 double vxs_inner_loss(const vxs_fold_work *work, const vxs_job *job, size_t number);
+/* Weights of the two sides of an output, in the losses that choose: as in the fits. */
+void vxs_output_weights(const vxs_fold_work *work, size_t output, double weight[2]);
 /* The first try of the same path. */
 size_t vxs_first_of_path(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
@@ -65,9 +67,13 @@ VXS_MUST_CHECK vxs_status vxs_choose(vxs_fold_work *work, vxs_error *err);
 /* held_out.c: scores, probabilities, baselines and metrics of the held-out subjects. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_fold(vxs_fold_work *work, const vxs_job *outer,
                                             const double *global_signal, vxs_error *err);
-/* dense_baseline.c: scores of the dense linear baseline in all folds, if it was asked for. */
+/* dense_baseline.c: why there is no dense linear baseline; NULL: there is one. */
+const char *vxs_dense_left_out(const vxs_cv *cv);
+/* Its scores in all folds, or NAN where they are no numbers. */
 VXS_MUST_CHECK vxs_status vxs_dense_baseline(const vxs_context *context, vxs_cv *cv,
                                              const vxs_fold_work *works, vxs_error *err);
+/* Leaves it out if a score is NAN. */
+void vxs_dense_finish(vxs_cv *cv);
 /* comparison.c: model and baselines over all folds by one convention, with intervals. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
 /* 1 or -1 for an output; the score itself when there are no classes. */

@@ -156,6 +156,8 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
     vxs_class_scores_json(w, cv->task->classes, &cv->classes);
     baselines_json(w, cv);
     differences_json(w, cv);
+    if (cv->dense_left_out)
+        vxs_json_text(w, "dense_left_out", cv->dense_left_out);
     comparison_json(w, cv);
     vxs_within_json(w, &cv->within);
     vxs_unseen_json(w, &cv->unseen, vxs_task_id_of, cv->task);

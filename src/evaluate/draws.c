@@ -53,7 +53,8 @@ vxs_predictions vxs_predictions_in(const vxs_evaluated *e, const vxs_predictor *
                               .probabilities =
                                   of->probabilities
                                       ? of->probabilities + repeat * e->class_count * e->n
-                                      : NULL };
+                                      : NULL,
+                              .uncalibrated = !of->probabilities };
 }
 
 vxs_status vxs_measure_repeats(const vxs_evaluated *e, const vxs_predictor *of, vxs_metrics *mean,
@@ -65,8 +66,6 @@ vxs_status vxs_measure_repeats(const vxs_evaluated *e, const vxs_predictor *of, 
         vxs_metrics one;
         const vxs_predictions p = vxs_predictions_in(e, of, r);
         status = vxs_measure(&p, &one, err);
-        if (!of->probabilities) /* only calibrated probabilities have a slope */
-            one.calibration_slope = NAN;
         for (const vxs_metric_row *row = vxs_metric_rows; row->name && !status; row++)
             *vxs_metric(mean, row) += *vxs_metric(&one, row) / (double)e->folds->repeats;
     }

@@ -398,7 +398,7 @@ static bool newton_step(const vxs_predictions *p, double *a, double *b)
 static void measure_calibration(const vxs_predictions *p, vxs_metrics *m)
 {
     double a = 0, b = 0;
-    if (p->class_count != 2 || isnan(m->auc))
+    if (p->class_count != 2 || p->uncalibrated || isnan(m->auc))
         return;
     for (int step = 0; step < 30; step++) {
         double before[2] = { a, b };

@@ -4,9 +4,10 @@
  * Problem   min over a, b: sum_i u_i f(Ka + Zb, y) + lambda a'Ka / 2, K the products of subjects, Z
  *           the covariates, not penalized
  * Method    Newton steps on the n values, each a Cholesky factor of lambda + S K S, S^2 = u f'';
- *           halved while the objective does not fall
+ *           halved while the objective does not fall. With few features X, K = XX', the factor is
+ *           of lambda + X'S^2X, and the inverse that of Woodbury
  * Stops     a step lowers the objective by less than 1e-9 of it
- * Cost      n^3 / 3 for a step */
+ * Cost      n^3 / 3 for a step; with p features n p^2 */
 #include "model/dense_fit.h"
 #include "linalg/cholesky.h"
 #include "linalg/gram_schmidt.h"
@@ -23,16 +24,19 @@ enum { MOST_STEPS = 50, MOST_HALVES = 30 };
 
 void vxs_dense_fit_release(vxs_dense_fit *r)
 {
-    void *const all[] = { r->k,      r->held_out, r->z,         r->of_tested, r->a,      r->b,
-                          r->value,  r->gradient, r->curvature, r->root,      r->factor, r->right,
-                          r->normal, r->trial,    r->next,      r->y,         r->u };
+    void *const all[] = { r->k,      r->held_out, r->z,        r->of_tested, r->a,
+                          r->b,      r->value,    r->gradient, r->curvature, r->root,
+                          r->factor, r->right,    r->normal,   r->trial,     r->next,
+                          r->y,      r->u,        r->weights,  r->scaled,    r->short_right };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
 
-vxs_status vxs_dense_fit_new(size_t m, size_t q, size_t tested, vxs_dense_fit *r, vxs_error *err)
+vxs_status vxs_dense_fit_new(size_t m, size_t q, size_t tested, size_t p, vxs_dense_fit *r,
+                             vxs_error *err)
 {
-    *r = (vxs_dense_fit){ .m = m, .q = q, .tested = tested };
+    size_t wide = p > 0 ? p : m;
+    *r = (vxs_dense_fit){ .m = m, .q = q, .tested = tested, .p = p };
     double **const all[] = {
         &r->a, &r->value, &r->gradient, &r->curvature, &r->root, &r->y, &r->u
     };
@@ -41,9 +45,12 @@ vxs_status vxs_dense_fit_new(size_t m, size_t q, size_t tested, vxs_dense_fit *r
         if (!*all[k])
             return VXS_FAILED;
     }
-    r->k = vxs_alloc(m, vxs_times(m, sizeof(double)), err);
-    r->factor = vxs_alloc(m, vxs_times(m, sizeof(double)), err);
-    r->held_out = vxs_alloc(r->tested + 1, vxs_times(m, sizeof(double)), err);
+    r->k = vxs_alloc(m, vxs_times(wide, sizeof(double)), err);
+    r->factor = vxs_alloc(wide, vxs_times(wide, sizeof(double)), err);
+    r->held_out = vxs_alloc(r->tested + 1, vxs_times(wide, sizeof(double)), err);
+    r->weights = vxs_alloc(p + 1, sizeof(double), err);
+    r->scaled = vxs_alloc(m, vxs_times(p + 1, sizeof(double)), err);
+    r->short_right = vxs_alloc(q + 1, (p + 1) * sizeof(double), err);
     r->z = vxs_alloc(q + 1, m * sizeof(double), err);
     r->of_tested = vxs_alloc(q + 1, (r->tested + 1) * sizeof(double), err);
     r->right = vxs_alloc(q + 1, m * sizeof(double), err);
@@ -51,27 +58,55 @@ vxs_status vxs_dense_fit_new(size_t m, size_t q, size_t tested, vxs_dense_fit *r
     r->b = vxs_alloc(q + 1, sizeof(double), err);
     r->trial = vxs_alloc(m + q + 1, sizeof(double), err);
     r->next = vxs_alloc(m + q + 1, sizeof(double), err);
-    return r->k && r->factor && r->held_out && r->z && r->of_tested && r->right && r->normal &&
-                   r->b && r->trial && r->next
+    return r->k && r->factor && r->held_out && r->weights && r->scaled && r->short_right && r->z &&
+                   r->of_tested && r->right && r->normal && r->b && r->trial && r->next
                ? VXS_OK
                : VXS_FAILED;
+}
+
+/* w = X'a */
+static void find_weights(const vxs_dense_fit *r, const double *a)
+{
+    cblas_dgemv(CblasColMajor, CblasTrans, (int)r->m, (int)r->p, 1, r->k, (int)r->m, a, 1, 0,
+                r->weights, 1);
 }
 
 /* Values of subjects at weights and coefficients, and the objective. */
 static double objective(const vxs_dense_fit *r, const double *a, const double *b, double lambda,
                         double *value)
 {
-    int m = (int)r->m, q = (int)r->q;
-    cblas_dsymv(CblasColMajor, CblasLower, m, 1, r->k, m, a, 1, 0, value, 1);
+    int m = (int)r->m, q = (int)r->q, p = (int)r->p;
+    if (p > 0) {
+        find_weights(r, a);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, m, p, 1, r->k, m, r->weights, 1, 0, value, 1);
+    } else {
+        cblas_dsymv(CblasColMajor, CblasLower, m, 1, r->k, m, a, 1, 0, value, 1);
+    }
     double square = cblas_ddot(m, a, 1, value, 1);
     if (q > 0)
         cblas_dgemv(CblasColMajor, CblasNoTrans, m, q, 1, r->z, m, b, 1, 1, value, 1);
     return vxs_loss_value(&r->loss, value) + lambda * square / 2;
 }
 
+/* lambda + X'S^2X */
+static bool factorize_features(vxs_dense_fit *r, double lambda)
+{
+    size_t m = r->m, p = r->p;
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < m; i++)
+            r->scaled[j * m + i] = r->root[i] * r->k[j * m + i];
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, (int)p, (int)m, 1, r->scaled, (int)m, 0,
+                r->factor, (int)p);
+    for (size_t j = 0; j < p; j++)
+        r->factor[j * p + j] += lambda;
+    return vxs_cholesky(r->factor, p);
+}
+
 static bool factorize(vxs_dense_fit *r, double lambda)
 {
     size_t m = r->m;
+    if (r->p > 0)
+        return factorize_features(r, lambda);
     for (size_t j = 0; j < m; j++)
         for (size_t i = j; i < m; i++)
             r->factor[j * m + i] =
@@ -88,6 +123,21 @@ static void set_right(vxs_dense_fit *r)
             r->right[c * m + i] = r->root[i] * r->z[c * m + i];
     for (size_t i = 0; i < m; i++)
         r->right[q * m + i] = r->root[i] * r->value[i] - r->gradient[i] / r->root[i];
+}
+
+/* The inverse of lambda + S K S times the right sides. */
+static void solve_right(vxs_dense_fit *r, double lambda)
+{
+    int m = (int)r->m, p = (int)r->p, count = (int)r->q + 1;
+    if (p == 0) {
+        vxs_cholesky_solve(r->factor, r->m, r->right, r->q + 1);
+        return;
+    }
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, p, count, m, 1, r->scaled, m, r->right, m,
+                0, r->short_right, p);
+    vxs_cholesky_solve(r->factor, r->p, r->short_right, r->q + 1);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, count, p, -1 / lambda, r->scaled, m,
+                r->short_right, p, 1 / lambda, r->right, m);
 }
 
 /* b from Z'a = 0. */
@@ -121,7 +171,7 @@ static bool solve_quadratic(vxs_dense_fit *r, double lambda, double *a, double *
     if (!(largest > 0) || !factorize(r, lambda))
         return false;
     set_right(r);
-    vxs_cholesky_solve(r->factor, m, r->right, q + 1);
+    solve_right(r, lambda);
     solve_covariates(r, b);
     for (size_t i = 0; i < m; i++) {
         double x = r->right[q * m + i];
@@ -159,12 +209,15 @@ bool vxs_dense_fit_at(vxs_dense_fit *r, double lambda)
         if (last || r->loss.kind->squared)
             break;
     }
+    if (r->p > 0)
+        find_weights(r, r->a);
     return isfinite(now);
 }
 
 double vxs_dense_fit_score(const vxs_dense_fit *r, size_t i)
 {
-    double sum = cblas_ddot((int)r->m, r->held_out + i * r->m, 1, r->a, 1);
+    size_t wide = r->p > 0 ? r->p : r->m;
+    double sum = cblas_ddot((int)wide, r->held_out + i * wide, 1, r->p > 0 ? r->weights : r->a, 1);
     for (size_t c = 0; c < r->q; c++)
         sum += r->b[c] * r->of_tested[c * r->tested + i];
     return sum;

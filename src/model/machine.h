@@ -25,6 +25,11 @@ void vxs_products_free(vxs_products *products);
  * part's own scaling, which the caller frees: `own`. */
 VXS_MUST_CHECK vxs_status vxs_products_of(const vxs_context *context, const vxs_task *task,
                                           const vxs_products **products, bool *own, vxs_error *err);
+/* For the dense baseline: all features alike, whatever the method does to them; rough, unless the
+ * method has made them. */
+VXS_MUST_CHECK vxs_status vxs_products_of_dense(const vxs_context *context, const vxs_task *task,
+                                                const vxs_products **products, bool *own,
+                                                vxs_error *err);
 
 /* The same of each of the task's groups: products->parts. */
 VXS_MUST_CHECK vxs_status vxs_group_products_of(const vxs_context *context, const vxs_task *task,

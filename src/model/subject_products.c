@@ -184,6 +184,58 @@ vxs_status vxs_group_products_of(const vxs_context *context, const vxs_task *t,
     return products_of(context, t, true, products, own, err);
 }
 
+/* ---- Rough ones, for the dense baseline ------------------------------------------------------ */
+
+/* Of features that are stored without zeros, none of which is centered: what is taken out of
+ * products later takes out any center. */
+static void multiply_sparse(const vxs_cohort *c, double *values)
+{
+    for (size_t j = 0; j < c->p; j++)
+        for (size_t a = c->starts[j]; a < c->starts[j + 1]; a++)
+            for (size_t b = c->starts[j]; b <= a; b++)
+                values[(size_t)c->rows[a] * c->n + (size_t)c->rows[b]] +=
+                    (double)c->values[a] * (double)c->values[b];
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < i; k++)
+            values[k * c->n + i] = values[i * c->n + k];
+}
+
+static vxs_status make_roughly(const vxs_context *context, const vxs_task *t, vxs_products *p,
+                               vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    bool fine = true;
+    vxs_status status = VXS_OK;
+    p->n = c->n;
+    p->values = vxs_alloc(c->n, vxs_times(c->n, sizeof(*p->values)), err);
+    if (!p->values)
+        return VXS_FAILED;
+    if (c->starts)
+        multiply_sparse(c, p->values);
+    else
+        status = vxs_rough_products(context, c->features, c->n, c->p, vxs_context_threads(context),
+                                    p->values, &fine, err);
+    if (status || fine)
+        return status;
+    free(p->values);
+    p->values = NULL;
+    return make(context, t, p, err);
+}
+
+vxs_status vxs_products_of_dense(const vxs_context *context, const vxs_task *t,
+                                 const vxs_products **products, bool *own, vxs_error *err)
+{
+    vxs_task plain = *t;
+    plain.settings.standardize = VXS_STANDARDIZE_CENTER;
+    plain.penalties = NULL;
+    *own = vxs_task_method(t)->path != VXS_BY_COST;
+    if (!*own)
+        return vxs_products_of(context, &plain, products, own, err);
+    vxs_products *p = vxs_products_new(&plain, err);
+    *products = p;
+    return p ? make_roughly(context, &plain, p, err) : VXS_FAILED;
+}
+
 /* ---- Rows without what is taken out ---------------------------------------------------------- */
 
 void vxs_residual_rows_release(vxs_residual_rows *r)

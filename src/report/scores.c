@@ -61,11 +61,25 @@ static void write_interval(FILE *out, const vxs_json *of)
         vxs_html(out, "%v to %v", low, high);
 }
 
-/* "r 0.660 (95 % interval 0.500 to 0.800)", and the best baseline with the difference. */
+/* "best baseline (global signal): 0.6; difference 0.1 (95 % interval 0.05 to 0.15)" */
+static void write_baseline(const vxs_results *s, const char *role, const vxs_json *baseline)
+{
+    const char *metric = main_metric(s);
+    const vxs_json *d = difference(s, baseline->key, metric);
+    vxs_html(s->out, "; %s (%s): %v; difference %v (95 %% interval ", role,
+             baseline_words(s, baseline), vxs_results_number(baseline, metric),
+             vxs_results_number(d, "value"));
+    write_interval(s->out, d);
+    fputs(")", s->out);
+}
+
+/* "r 0.660 (95 % interval 0.500 to 0.800)", and two baselines with the difference: the best one,
+ * and the one that weighs all features. */
 void vxs_sentence_score(const vxs_results *s)
 {
     const char *metric = main_metric(s);
-    const vxs_json *m = outer(s, metric), *best = best_baseline(s, metric);
+    const vxs_json *m = outer(s, metric), *best = best_baseline(s, metric),
+                   *dense = vxs_json_get(vxs_json_get(s->about, "baseline"), VXS_DENSE_KEY);
     char words[VXS_METRIC_TEXT];
     vxs_html(s->out, "%s ", vxs_results_metric(s, metric, words));
     if (isnan(vxs_results_number(m, "pooled"))) {
@@ -75,14 +89,10 @@ void vxs_sentence_score(const vxs_results *s)
     vxs_html(s->out, "%v (95 %% interval ", vxs_results_number(m, "pooled"));
     write_interval(s->out, m);
     fputs(")", s->out);
-    if (!best)
-        return;
-    const vxs_json *d = difference(s, best->key, metric);
-    vxs_html(s->out, "; best baseline (%s): %v; difference %v (95 %% interval ",
-             baseline_words(s, best), vxs_results_number(best, metric),
-             vxs_results_number(d, "value"));
-    write_interval(s->out, d);
-    fputs(")", s->out);
+    if (best)
+        write_baseline(s, "best baseline", best);
+    if (dense && isfinite(vxs_results_number(dense, metric)))
+        write_baseline(s, "all features weighed", dense);
 }
 
 /* What the difference to the best baseline means. */
@@ -113,12 +123,15 @@ static void write_dense_comparison(const vxs_results *s)
 {
     const char *metric = main_metric(s), *noun = vxs_feature_words(s->record.features_are, 2);
     const vxs_json *d = difference(s, VXS_DENSE_KEY, metric);
+    const char *left_out = vxs_json_get_text(s->about, "dense_left_out");
     char words[VXS_METRIC_TEXT];
+    if (left_out)
+        vxs_html(s->out, "<p>There is no dense linear baseline: %s.</p>\n", left_out);
     if (!d || isnan(vxs_results_number(d, "value")) || isnan(vxs_results_number(d, "low")))
         return;
     vxs_results_metric(s, metric, words);
-    if (vxs_results_number(d, "value") <= 0)
-        vxs_html(s->out, "<p>" VXS_DENSE_AS_GOOD "</p>\n", words, noun);
+    if (vxs_results_number(d, "high") < 0)
+        vxs_html(s->out, "<p>" VXS_DENSE_BETTER "</p>\n", words, noun);
     else if (!(vxs_results_number(d, "low") > 0))
         vxs_html(s->out, "<p>" VXS_DENSE_OPEN "</p>\n", words, noun);
     else

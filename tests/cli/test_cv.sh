@@ -136,14 +136,48 @@ works "calibrated" voxsift cv dx --target diagnosis --folds 3 --nlambda 10 -q -o
 if grep -q "calibration slope" "$work/out"; then fail "a good one is not" "$(cat "$work/out")"; else pass; fi
 # the dense linear baseline
 voxsift simulate lasso --out dense --subjects 60 --features 80 --seed 5 > /dev/null
-run voxsift cv dense --target score --dense-baseline --nthreads 1 -o d1
+run voxsift cv dense --target score --nthreads 1 -o d1
 same "a dense baseline" "$code" 0
-holds "its column" "dense linear model" "$work/out"
+holds "its column" "dense linear " "$work/out"
 holds "what it says" "that weighs all features" "$work/out"
-run voxsift cv dense --target score --dense-baseline --nthreads 2 -o d2 -q
+run voxsift cv dense --target score --nthreads 2 -o d2 -q
 cmp -s d1/scores.tsv d2/scores.tsv
 same "the same with two threads" "$?" 0
 holds "its rows" "outer_minus_dense" d1/scores.tsv
-refuses 2 "does not go with '--inner-folds 0'" voxsift cv dense --target score --dense-baseline --inner-folds 0 -o d3
+run voxsift cv dense --target score --no-dense-baseline -o d3
+same "without it" "$code" 0
+same "it is nowhere" "$(cat d3/scores.tsv d3/cv.json "$work/out" | grep -c 'dense linear\|^dense\|"dense": {\|minus_dense')" 0
+run voxsift cv dense --target score --inner-folds 0 --lambda-ratio 0.1 -o d4
+same "without inner folds" "$code" 0
+holds "why there is none" "no dense linear baseline: it takes its lambda from inner folds, and there are none" "$work/err"
+same "and in cv.json" "$("$PYTHON" -c "import json; d = json.load(open('d4/cv.json')); print(d['dense_left_out'], 'dense' in d['baseline'])")" \
+    "it takes its lambda from inner folds, and there are none False"
+voxsift report d4 -o d4.html > /dev/null
+holds "and on the page" "There is no dense linear baseline: it takes its lambda" d4.html
+# features instead of products where they are few, sparse features, values that floats do not hold: the same predictions
+"$PYTHON" - << 'EOP'
+import numpy as np
+rng = np.random.default_rng(5)
+x = rng.integers(-3, 4, (60, 15)) * (rng.random((60, 15)) < 0.5)
+x[:, 3:] = np.where(rng.random((60, 12)) < 0.5, 0, x[:, 3:])
+y = x[:, 0] - x[:, 1] + rng.normal(size=60)
+with open("few.svm", "w") as few, open("many.svm", "w") as many, open("large.tsv", "w") as large, open("y.tsv", "w") as table:
+    large.write("participant_id\t" + "\t".join(f"f{j}" for j in range(30)) + "\n")
+    table.write("participant_id\tscore\n")
+    for k, (row, v) in enumerate(zip(x, y)):
+        few.write(f"{v} " + " ".join(f"{j + 1}:{u}" for j, u in enumerate(row) if u) + "\n")
+        many.write(f"{v} " + " ".join(f"{j + 1}:{u}" for j, u in enumerate([*row, *row]) if u) + "\n")
+        large.write(f"s{k:02}\t" + "\t".join(f"{u * 1e17:g}" for u in [*row, *row]) + "\n")
+        table.write(f"s{k:02}\t{v}\n")
+EOP
+works "few features" voxsift cohort --svmlight few.svm -o few -q
+works "each twice" voxsift cohort --svmlight many.svm -o many -q
+works "and large" voxsift cohort --feature-table large.tsv --participants y.tsv -o large -q
+for c in few many large; do
+    works "$c" voxsift cv $c --target "$([ $c = large ] && echo score || echo target)" --seed 3 -o "cv-$c" -q
+    grep "^dense" "cv-$c/scores.tsv" | awk '{ printf "%s %.6f %.6f\n", $2, $3, $5 }' > "$c.said"
+done
+same "sparse and doubled" "$(cat many.said)" "$(cat few.said)"
+same "large and doubled" "$(cat large.said)" "$(cat few.said)"
 rm -rf ./*
 nothing_left "cv"

@@ -57,6 +57,52 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
     return memcmp(a, b, bytes) == 0;
 }
 
+static double distance(const double *g, size_t n, size_t a, size_t b)
+{
+    return g[a * n + a] + g[b * n + b] - 2 * g[a * n + b];
+}
+
+/* In slabs with few rows, in tiles with many. */
+Test(gram, rough_products_have_six_digits)
+{
+    for (size_t n = 70; n <= 1100; n += 1030) {
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_random random = { .seed = 4, .stream = n };
+        const size_t p = n == 70 ? 5000 : 900;
+        float *x = malloc(sizeof(float) * n * p);
+        double *g[3];
+        vxs_design *design = NULL;
+        bool fine;
+        for (size_t k = 0; k < n * p; k++)
+            x[k] = (float)(30 + vxs_random_normal(&random, k));
+        for (int k = 0; k < 3; k++)
+            g[k] = malloc(sizeof(double) * n * n);
+        WORKS(vxs_dense_new(x, n, p, 1, &design, &err), err);
+        WORKS(vxs_row_products(NULL, design, NULL, true, g[0], &err), err);
+        for (int threads = 1; threads <= 2; threads++) {
+            WORKS(vxs_rough_products(NULL, x, n, p, threads, g[threads], &fine, &err), err);
+            cr_assert(fine);
+        }
+        cr_assert(same_bits(g[1], g[2], sizeof(double) * n * n), "threads change products");
+        for (size_t a = 0; a < n; a++) /* whatever was subtracted: distances */
+            for (size_t b = 0; b < n; b++)
+                cr_assert(fabs(distance(g[0], n, a, b) - distance(g[1], n, a, b)) <
+                              4e-6 * (double)p,
+                          "%zu rows", n);
+        x[3 * n + 5] = n == 70 ? 1e16F : NAN;
+        WORKS(vxs_rough_products(NULL, x, n, p, 1, g[1], &fine, &err), err);
+        cr_assert(!fine);
+        for (size_t k = 0; k < n * p; k++)
+            x[k] = (float)k * 1e-25F;
+        WORKS(vxs_rough_products(NULL, x, n, p, 1, g[1], &fine, &err), err);
+        cr_assert(!fine);
+        for (int k = 0; k < 3; k++)
+            free(g[k]);
+        vxs_design_free(design);
+        free(x);
+    }
+}
+
 Test(gram, products_are_those_of_the_rows)
 {
     example e = make();

@@ -68,6 +68,40 @@ def newton(A, y, u=None):
     return b
 
 
+def dense_fit(train, test, A, y, lam, classes, u):
+    """A weight for every feature with an l2 penalty, none for the columns of A: ridge, or logistic regression (y in {-1, 1})."""
+    D = X - X[train].mean(0)
+    D = D / ((D[train] ** 2).sum() / train.sum()) ** 0.5
+    M = np.column_stack([D, A])
+    penalty, b = lam * np.diag([1.0] * P + [0.0] * A.shape[1]), np.zeros(P + A.shape[1])
+    for _ in range(60 if classes else 1):
+        s = M[train] @ b
+        p = 1 / (1 + np.exp(y[train] * s))
+        g, h = (-y[train] * p, p * (1 - p)) if classes else (s - y[train], 1)
+        b = b - np.linalg.lstsq((M[train].T * (h * u[train])) @ M[train] + penalty, M[train].T @ (u[train] * g) + penalty @ b, rcond=None)[0]
+    return (M @ b)[test]
+
+
+def dense_baseline(y, A, fold, inner, classes=False):
+    """Scores of held-out subjects; lambda from the inner folds. Classes are balanced."""
+    def weights(rows):
+        half = [(rows & side).sum() for side in (y > 0, y <= 0)]
+        return np.where(y > 0, *(rows.sum() / 2 / np.array(half))) if classes else np.ones(N)
+
+    scores, lambdas = np.zeros(N), np.geomspace(1e4, 1e-2, 13)
+    for k in set(fold):
+        part = {i: int(g) for i, r, g in zip(inner["participant_id"], inner["fold"], inner["inner_fold"]) if int(r) == k}
+        part = np.array([part.get(i, 0) for i in ids])
+        losses = np.zeros(13)
+        for g in set(part) - {0}:
+            learn, test = (part > 0) & (part != g), part == g
+            for q, lam in enumerate(lambdas):
+                s, u = dense_fit(learn, test, A, y, lam, classes, weights(learn)), weights(part > 0)[test]
+                losses[q] += (u * (np.logaddexp(0, -y[test] * s) if classes else (y[test] - s) ** 2)).sum() / u.sum()
+        scores[fold == k] = dense_fit(fold != k, fold == k, A, y, lambdas[losses.argmin()], classes, weights(fold != k))
+    return scores
+
+
 # ---- Scores: predictions, choice of lambda, baselines, weights, pattern --------------------------------
 words = ["--confounds", "age,site", "--nlambda", "8", "--folds", "4", "--inner-folds", "3"]
 said, p, folds = cv("score", *words)
@@ -127,14 +161,17 @@ for name, f in want.items():
     all_ = f(deviations(score, fold), deviations(predicted, fold)) if name == "r" else f(score, predicted)
     check(name + " of all", near(got["pooled"], all_) and got["low"] < got["pooled"] < got["high"], (got, all_))
 C = np.column_stack([np.ones(N), np.ones(N), age, site == "b", site == "c"]).astype(float)
-for name, A in (("constant", C[:, :1]), ("covariates", C), ("global_signal", np.column_stack([C, X.sum(1)]))):
-    simple = np.zeros(N)
+for name, A in (("constant", C[:, :1]), ("covariates", C), ("global_signal", np.column_stack([C, X.sum(1)])), ("dense", None)):
+    simple = np.zeros(N) if name != "dense" else dense_baseline(score, C[:, 1:], fold, inner)
     for k in (1, 2, 3, 4):
+        if name == "dense":
+            break
         b = np.linalg.lstsq(A[fold != k], score[fold != k], rcond=None)[0]
         simple[fold == k] = (A @ b)[fold == k]
     d = deviations(simple, fold)
     r = 0 if name == "constant" else want["r"](deviations(score, fold), d)
-    check("baseline " + name, near([said["baseline"][name]["mae"], said["baseline"][name]["r"]], [abs(score - simple).mean(), r], 1e-6),
+    check("baseline " + name, near([said["baseline"][name]["mae"], said["baseline"][name]["r"]], [abs(score - simple).mean(), r],
+                                   1e-5 if name == "dense" else 1e-6),
           (said["baseline"][name], abs(score - simple).mean(), r))
     for m, ahead in said["difference"][name].items():
         check("difference to " + name, near(ahead["value"], said["outer"][m]["pooled"] - said["baseline"][name][m])
@@ -243,6 +280,10 @@ check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "speci
       [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
 check("and how many", said["comparison"] == {"subjects_of": "one fold", "biased_downwards": False, "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
+dense = dense_baseline(np.where(y, 1.0, -1.0), np.ones((N, 1)), fold, table(open("cv/inner_folds.tsv")), True)
+area = np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in dense[a] for j in dense[b]])
+check("the dense baseline of classes", near([said["baseline"]["dense"][m] for m in ("brier", "auc", "accuracy")],
+      [((1 / (1 + np.exp(-dense)) - y) ** 2).mean(), area, ((dense > 0) == y).mean()], 1e-5), said["baseline"]["dense"])
 # Subject weights count in the choice of lambda, with classes balanced by them, and in the calibration
 words = ["--class-weights", "balanced", "--subject-weights", "times"]
 said, p, folds = cv("dx", *words, "--nlambda", "4", "--lambda-ratio", "0.2", "--folds", "3", "--inner-folds", "3")
@@ -434,7 +475,7 @@ for target, method in itertools.product(("score", "group"), (["--nlambda", "6"],
         write("far-p.tsv", {"participant_id": ids, "score": score, "group": np.where(score > np.median(score), "y", "n"), "w": np.arange(N) % 3 + (np.arange(N) > 0),
                             "fold": np.arange(N) % 4})
         run("cohort", "--feature-table", "far.tsv", "--participants", "far-p.tsv", "-q", "-o", "far", "--force")
-        run("cv", "far", "--target", target, *method, "--subject-weights", "w", "--folds-from", "fold", "--dense-baseline", "--bootstraps", "100", "-q", "-o", "far-cv", "--force")
+        run("cv", "far", "--target", target, *method, "--subject-weights", "w", "--folds-from", "fold", "--bootstraps", "100", "-q", "-o", "far-cv", "--force")
         t = table(open("far-cv/scores.tsv"))
         told.append([(t["scores"][k], t["metric"][k], t[f"1:{f}"][k]) for k in range(len(t["metric"])) if t["scores"][k] in ("outer", "dense") for f in (1, 2, 3)])
     check(f"weight 0: {target}, {method}", len(told[0]) >= 24 and all(a[:2] == b[:2] and (a[2] == b[2] or near(float(a[2]), float(b[2]), 1e-4)) for a, b in zip(*told)),

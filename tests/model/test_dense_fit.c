@@ -1,5 +1,5 @@
-/* Dense linear fits from products of subjects, against their conditions of optimality, computed
- * from features. */
+/* Dense linear fits from products of subjects or from features, against their conditions of
+ * optimality, computed from features. */
 #include "model/dense_fit.h"
 #include "tests/core/check.h"
 
@@ -21,21 +21,23 @@ static double product(const example *e, size_t a, size_t b)
     return sum;
 }
 
-static void make(example *e, uint64_t number, const vxs_loss_kind *loss)
+static void make(example *e, uint64_t number, const vxs_loss_kind *loss, bool features)
 {
     vxs_random random = { .seed = 12, .stream = number };
     vxs_error err = VXS_ERROR_INIT;
     uint64_t at = 0;
     for (size_t k = 0; k < (N + TESTED) * P; k++)
         e->x[k] = vxs_random_normal(&random, at++) / 5;
-    WORKS(vxs_dense_fit_new(N, Q, TESTED, &e->fit, &err), err);
+    WORKS(vxs_dense_fit_new(N, Q, TESTED, features ? P : 0, &e->fit, &err), err);
     for (size_t i = 0; i < N + TESTED; i++) {
         double *z = i < N ? e->fit.z : e->fit.of_tested;
         size_t step = i < N ? N : TESTED, place = i < N ? i : i - N;
         z[place] = 1;
         z[step + place] = vxs_random_normal(&random, at++);
-        for (size_t l = 0; l < N; l++)
+        for (size_t l = 0; l < N && !features; l++)
             (i < N ? e->fit.k : e->fit.held_out)[place * N + l] = product(e, i, l);
+        for (size_t j = 0; j < P && features; j++)
+            *(i < N ? &e->fit.k[j * N + i] : &e->fit.held_out[place * P + j]) = e->x[i * P + j];
     }
     for (size_t i = 0; i < N; i++) {
         double value = e->x[i * P] * 5 + vxs_random_normal(&random, at++);
@@ -83,8 +85,8 @@ static void confirm(const example *e, double lambda, uint64_t number)
 Test(dense_fit, conditions_of_optimality_hold_along_a_path)
 {
     static example e;
-    for (uint64_t number = 0; number < 40; number++) {
-        make(&e, number, number / 2 % 2 ? &vxs_logistic_loss : &vxs_squared_loss);
+    for (uint64_t number = 0; number < 80; number++) {
+        make(&e, number, number / 2 % 2 ? &vxs_logistic_loss : &vxs_squared_loss, number >= 40);
         for (double lambda = 100; lambda > 1e-2; lambda /= 7) {
             cr_expect(vxs_dense_fit_at(&e.fit, lambda));
             confirm(&e, lambda, number);

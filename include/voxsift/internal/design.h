@@ -46,6 +46,11 @@ VXS_MUST_CHECK vxs_status vxs_row_products_of(const vxs_context *context, vxs_de
                                               const size_t *columns, size_t count,
                                               const double *factor, bool center, double *products,
                                               vxs_error *err);
+/* Those of p columns of n floats, minus one of their values, to about 1e-6 of the rows' squares and
+ * in half the time; not `fine` if values are so large or small that they are not multiplied. */
+VXS_MUST_CHECK vxs_status vxs_rough_products(const vxs_context *context, const float *columns,
+                                             size_t n, size_t p, int threads, double *products,
+                                             bool *fine, vxs_error *err);
 /* As vxs_grams_new with matrices that are known to be kernels; takes them over, even if it fails.
  */
 VXS_MUST_CHECK vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,

@@ -46,7 +46,7 @@ extern const char *const vxs_select_names[]; /* ends with NULL */
 typedef struct {
     vxs_task_settings task;
     int64_t folds, repeats, inner_folds, bootstraps, seed;
-    bool dense; /* the dense linear baseline as well */
+    bool no_dense; /* without the dense linear baseline */
     const char *group, *folds_from, *prefilter;
     int select;
     bool scores_only;         /* without baselines, intervals and patterns: for permutations */
@@ -93,7 +93,7 @@ enum {
     VXS_BASELINE_CONSTANT,
     VXS_BASELINE_COVARIATES,
     VXS_BASELINE_GLOBAL_SIGNAL,
-    VXS_BASELINE_DENSE, /* a weight for every feature; where it is asked for */
+    VXS_BASELINE_DENSE, /* a weight for every feature */
     VXS_BASELINES
 };
 extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
@@ -138,6 +138,7 @@ typedef struct {
                                          from the subject */
     double *probabilities;            /* repeats x classes x n, calibrated; NULL for scores */
     double *baselines[VXS_BASELINES]; /* repeats x outputs x n, or NULL */
+    const char *dense_left_out;       /* why there is none, unless that was asked for; or NULL */
     size_t *inner;                 /* repeats x folds x n: inner folds; SIZE_MAX: test subjects */
     vxs_metrics pooled, low, high; /* over all subjects, and the bootstrap's interval */
     vxs_metrics pooled_baselines[VXS_BASELINES];

@@ -138,6 +138,7 @@ typedef struct {
     const double *scores;         /* outputs x n; NAN if missing */
     const double *probabilities;  /* classes x n; NULL: computed from the scores */
     const double *slope, *offset; /* calibration of each output; NULL: 1 and 0 */
+    bool uncalibrated;            /* probabilities have no slope to measure */
 } vxs_predictions;
 /* Predicted class of subject i. */
 size_t vxs_predicted_class(const vxs_predictions *predictions, size_t i);
@@ -202,11 +203,11 @@ const char *vxs_baseline_words(const char *key, bool covariates);
     "evidence that the model predicts better."
 /* The key in files of the dense linear baseline, and the same formats for it, which reads the
  * features as well: the metric in words, the noun of features. The model may be dense, too. */
-#define VXS_DENSE_KEY     "dense"
-#define VXS_DENSE_AS_GOOD "By %s the linear model that weighs all %s predicts as well or better."
+#define VXS_DENSE_KEY    "dense"
+#define VXS_DENSE_BETTER "By %s a linear model that weighs all %s predicts better than this one."
 #define VXS_DENSE_OPEN                                                                             \
     "The interval of the difference in %s to the linear model that weighs all %s includes 0: "     \
-    "there is no evidence that the model predicts better."
+    "there is no evidence that either predicts better."
 #define VXS_DENSE_WORSE "By %s the model predicts better than a linear model that weighs all %s."
 /* Noun for so many features: "voxels", "regions", or "features"; "voxel" for 1. */
 const char *vxs_feature_words(vxs_feature_kind kind, size_t count);
