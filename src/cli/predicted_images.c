@@ -92,7 +92,7 @@ vxs_status vxs_print_predicted_images(const vxs_call *call, const vxs_model *mod
     vxs_predicted_images r;
     char **sources = call->operands + 1;
     if (!vxs_patches_of(model->about))
-        return vxs_fail(err, VXS_MISUSE,
+        return vxs_fail(err, VXS_BAD_DATA,
                         "-o writes images of voxels, and the rows of this model are subjects; "
                         "their predictions are printed: leave -o out");
     if (!sources[0] || sources[1])

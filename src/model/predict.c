@@ -480,7 +480,7 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
     if (!status)
         status = vxs_model_check_read(m, err);
     if (!status && vxs_patches_of(m->about))
-        status = vxs_fail(err, VXS_MISUSE,
+        status = vxs_fail(err, VXS_BAD_DATA,
                           "the model predicts voxels: pass -o DIR for an image of each subject, or "
                           "a cohort of 'voxsift patches'");
     if (status)

@@ -42,7 +42,7 @@ holds "says how many" '"drawn": {' "$work/out"
 works "info on voxels" voxsift info p3
 holds "says that rows are voxels" "voxels with 61 features each." "$work/out"
 # predict
-refuses 2 "the model predicts voxels: pass -o DIR" voxsift predict linear a/t.tsv
+refuses 65 "the model predicts voxels: pass -o DIR" voxsift predict linear a/t.tsv
 refuses 2 "the model has 2 contrasts, --image-column names 1" voxsift predict linear a/t.tsv --image-column one -o x
 refuses 2 "one table that names the images is needed" voxsift predict linear -o x
 refuses 2 "require -o" voxsift predict linear all --label-column label
@@ -54,5 +54,5 @@ printf 'participant_id\ta\tx\ns1\tu\t1\ns2\tv\t2\ns3\tu\t3\ns4\tv\t5\ns5\tu\t3\n
 cut -f 1,3 plain.tsv > plain-x.tsv
 voxsift cohort --feature-table plain-x.tsv --participants plain.tsv -o plain > /dev/null 2>&1
 voxsift fit plain --target a --method svm -o plain-model > /dev/null 2>&1
-refuses 2 "the rows of this model are subjects" voxsift predict plain-model a/t.tsv -o x
+refuses 65 "the rows of this model are subjects" voxsift predict plain-model a/t.tsv -o x
 refuses 65 "its rows are voxels, those of the model's cohort are not" voxsift predict plain-model     "$(voxsift patches a/t.tsv --image-column one --label-column label --patch 1 --quiet -o single > /dev/null 2>&1; echo single)"

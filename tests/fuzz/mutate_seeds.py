@@ -209,7 +209,7 @@ OF_PATCHES = "--target image --method svm --kernel rbf"
 
 def all_seeds():
     seeds = [Seed("c-patches", "cohort", ["info {d} --json", "fit {d} %s -o {o} --json" % OF_PATCHES,
-                                          "cv {d} %s --C 1 --folds 2 --inner-folds 0 --bootstraps 100 -o {o} --json" % OF_PATCHES,
+                                          "cv {d} %s --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100 -o {o}" % OF_PATCHES,
                                           "predict {s}/m-patches {d} --json"]),
              Seed("m-patches", "model", ["info {d} --json", "predict {d} {s}/c-patches --json", "check-model {d} {s}/c-patches",
                                          "predict {d} {s}/raw/images.tsv -o {o} --label-column image --json", "report {d} -o {o}.html"])]
