@@ -35,12 +35,12 @@ static const vxs_param choose_params[] = {
                        "takes the largest --laplacian (smallest --gamma), then the largest lambda "
                        "(fewest iterations, smallest C) within one standard error over "
                        "folds."),
-    VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds that calibrate probabilities; 0: 5 if needed", .head = VXS_HEAD_EVALUATION,
-                  .more =
-                      "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
-                      "hsic-lasso, fgm, mslr, svm and squared-hinge loss, where there are enough "
-                      "persons and subjects of each class; else none."),
+    VXS_WHOLE_ROW(
+        "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
+        "folds that calibrate probabilities; 0: 5 if needed", .head = VXS_HEAD_EVALUATION,
+        .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
+                "hsic-lasso, fgm, mslr, svm, mkl and squared-hinge loss, where there are enough "
+                "persons and subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
                  "column whose values stay in one fold, such as site", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,
@@ -129,7 +129,11 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
     const vxs_certificate *c = &o->fit.certificate;
     const vxs_selected *s = o->fit.selected;
     const char *have = vxs_have(c->nonzero);
-    if (goes_by_cost(m))
+    if (goes_by_cost(m) && m->groups)
+        fprintf(out,
+                "  %zu group%s %s a weight; %zu support vectors (subjects with nonzero weight)\n",
+                c->kernels, vxs_plural(c->kernels), vxs_have(c->kernels), c->support);
+    else if (goes_by_cost(m))
         fprintf(out,
                 "  %zu support vectors (subjects with nonzero weight); no feature is selected\n",
                 c->support);
@@ -205,6 +209,9 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
         fprintf(out, "  %s/pairs.tsv       selected features and pairs with their weights\n", dir);
     else if (s && m->groups)
         fprintf(out, "  %s/selected.tsv    selected groups with the norm of their weights\n", dir);
+    else if (m->groups)
+        fprintf(out, "  %s/kernel_weights.tsv  the weights of groups%s\n", dir,
+                m->voxels ? "; kernel_weights.nii.gz: the same as a map" : "");
 }
 
 /* The gap that the solver controls: with iterations, that of the restricted problem. */

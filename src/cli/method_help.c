@@ -192,7 +192,7 @@ static const page pages[] = {
                              "features and subjects could gain.",
                          .example = "voxsift fit pet --target diagnosis --method mkl --groups "
                                     "atlas:schaefer100 --choose-lambda 5 -o regions",
-                         .result = "kernels.tsv has the weight of each group, "
+                         .result = "kernel_weights.tsv has the weight of each group, "
                                    "kernel_weights.nii.gz the same as a map; most are 0. "
                                    "weights.nii.gz holds the weights of voxels.",
                          .cost = "One reading of the images; memory for one matrix of subjects a "

@@ -63,6 +63,11 @@ const struct vxs_method_words vxs_svm_words = {
 
 /* ---- mkl ------------------------------------------------------------------------------------- */
 
+bool vxs_record_has_kernels(const vxs_record *r)
+{
+    return r->method->path == VXS_BY_COST && r->settings.blocks.groups;
+}
+
 static void describe_mkl(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out, "multiple kernel learning");

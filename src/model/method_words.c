@@ -9,7 +9,8 @@
 
 static bool selects_blocks(const vxs_record *r)
 {
-    return r->method->path == VXS_BY_ITERATIONS || r->settings.blocks.groups;
+    return r->method->path == VXS_BY_ITERATIONS ||
+           (r->settings.blocks.groups && !vxs_record_has_kernels(r));
 }
 
 /* ---- Papers ---------------------------------------------------------------------------------- */

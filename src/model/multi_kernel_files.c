@@ -1,8 +1,8 @@
 /* multi_kernel_files.c - what a machine of several kernels keeps in its model's directory.
  *
- * alpha.npy is that of every kernel machine (machine_files.c). kernels.tsv has a row for each
- * group: the weight of its kernel, and the norm of the weights of subjects in it as a share of the
- * largest: 1 where there is a weight, less the further a group is from getting one.
+ * alpha.npy is that of every kernel machine (machine_files.c). kernel_weights.tsv has a row for
+ * each group: the weight of its kernel, and the norm of the weights of subjects in it as a share of
+ * the largest: 1 where there is a weight, less the further a group is from getting one.
  * kernel_weights.nii.gz has the weight of its group at each voxel, of several groups their sum. */
 #include "model/machine.h"
 
@@ -73,7 +73,7 @@ static vxs_status write_map(const vxs_model *m, const vxs_task *t, FILE *stream,
 
 const vxs_model_file vxs_several_files[] = {
     { .name = "alpha.npy", .write = vxs_machine_write_alpha },
-    { .name = "kernels.tsv", .put = write_kernels },
+    { .name = "kernel_weights.tsv", .put = write_kernels },
     { .name = "kernel_weights.nii.gz", .has = has_voxels, .write = write_map },
     { .name = NULL }
 };
@@ -117,7 +117,7 @@ vxs_status vxs_several_read(vxs_model *m, const char *folder, vxs_error *err)
     vxs_table *table = NULL;
     m->groups = true;
     vxs_status status = vxs_machine_read(m, folder, err);
-    char *path = status ? NULL : vxs_format(err, "%s/kernels.tsv", folder);
+    char *path = status ? NULL : vxs_format(err, "%s/kernel_weights.tsv", folder);
     if (!status)
         status = path ? vxs_table_read(path, &table, err) : VXS_FAILED;
     size_t rows = status ? 0 : vxs_table_rows(table), each = rows / m->output_count;

@@ -72,6 +72,8 @@ bool vxs_record_has_fused_regions(const vxs_record *record);
 int vxs_record_neighbors(const vxs_record *record);
 /* True if nearly every feature has a weight. */
 bool vxs_record_is_dense(const vxs_record *record);
+/* True if groups of features have kernels with weights (mkl). */
+bool vxs_record_has_kernels(const vxs_record *record);
 /* The contrast of a class: "against the rest". */
 const char *vxs_record_contrast(const vxs_record *record);
 

@@ -1,5 +1,5 @@
-/* selected.c - selected groups as a table; selected pairs as a figure and a table, with coordinates
- * and atlas labels where features have any. */
+/* selected.c - selected groups, and groups with kernels, as a table; selected pairs as a figure and
+ * a table, with coordinates and atlas labels where features have any. */
 #include "report/pairs.h"
 #include "voxsift/internal/cohort.h"
 
@@ -70,42 +70,56 @@ static int by_weight(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-static void write_groups(FILE *out, const group *groups, size_t count)
+/* A table of groups: its columns, and their headings. */
+typedef struct {
+    const char *file, *names[COLUMNS], *headings[2];
+    bool kernels; /* rows without a weight are left out */
+} groups_table;
+static const groups_table selected_table = { .file = "selected.tsv",
+                                             .names = { "group", "features", "weight", "share" },
+                                             .headings = { "norm of weights",
+                                                           "share of the squared norm" } };
+static const groups_table kernels_table = { .file = "kernel_weights.tsv",
+                                            .names = { "group", "features", "weight", "norm" },
+                                            .headings = { "weight", "norm of the largest" },
+                                            .kernels = true };
+
+static void write_groups(FILE *out, const groups_table *kind, const group *groups, size_t count)
 {
-    fputs("<table class=\"n\"><tr><th>group</th><th>features</th><th>norm of weights</th><th>share "
-          "of the squared norm</th></tr>\n",
-          out);
+    vxs_html(out,
+             "<table class=\"n\"><tr><th>group</th><th>features</th><th>%s</th><th>%s</th></tr>\n",
+             kind->headings[0], kind->headings[1]);
     for (size_t k = 0; k < count && k < MOST_ROWS; k++)
         vxs_html(out, "<tr><td class=\"t\">%s</td><td>%g</td><td>%v</td><td>%p</td></tr>\n",
                  groups[k].name, groups[k].value[FEATURES], groups[k].value[WEIGHT],
                  groups[k].value[SHARE]);
     fputs("</table>\n", out);
     if (count > MOST_ROWS)
-        vxs_html(out, "<p class=\"small\">The %d largest of %z; all are in selected.tsv.</p>\n",
-                 MOST_ROWS, count);
+        vxs_html(out, "<p class=\"small\">The %d largest of %z; all are in %s.</p>\n", MOST_ROWS,
+                 count, kind->file);
 }
 
-static vxs_status write_groups_of(const vxs_results *s, const vxs_table *t, size_t output,
-                                  vxs_error *err)
+static vxs_status write_groups_of(const vxs_results *s, const groups_table *kind,
+                                  const vxs_table *t, size_t output, vxs_error *err)
 {
-    static const char *const names[COLUMNS] = { "group", "features", "weight", "share" };
     size_t rows = vxs_table_rows(t), column[COLUMNS], count = 0;
     group *groups = vxs_alloc(rows, sizeof(*groups), err);
     vxs_status status = groups ? VXS_OK : VXS_FAILED;
     for (int c = 0; c < COLUMNS && !status; c++)
-        status = vxs_table_find(t, names[c], &column[c], err);
+        status = vxs_table_find(t, kind->names[c], &column[c], err);
     for (size_t r = 0; r < rows && !status; r++) {
         if (!is_of(s, t, r, output))
             continue;
         group *g = &groups[count++];
         g->name = vxs_table_cell(t, r, column[NAME]);
         for (int c = FEATURES; c < COLUMNS && !status; c++)
-            status = read_number(s, t, "selected.tsv", r, column[c], &g->value[c], err);
+            status = read_number(s, t, kind->file, r, column[c], &g->value[c], err);
+        count -= kind->kernels && g->value[WEIGHT] == 0;
     }
     if (!status) {
         qsort(groups, count, sizeof(*groups), by_weight);
         write_output(s, output);
-        write_groups(s->out, groups, count);
+        write_groups(s->out, kind, groups, count);
     }
     free(groups);
     return status;
@@ -125,7 +139,25 @@ static vxs_status groups_section(const vxs_results *s, vxs_error *err)
             vxs_record_divides_by_size(&s->record) ? ", divided by the root of the group's size"
                                                    : "");
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
-        status = write_groups_of(s, t, k, err);
+        status = write_groups_of(s, &selected_table, t, k, err);
+    vxs_table_free(t);
+    return status;
+}
+
+static vxs_status kernels_section(const vxs_results *s, vxs_error *err)
+{
+    vxs_table *t = NULL;
+    vxs_status status = read_table(s, kernels_table.file, &t, err);
+    if (!status)
+        vxs_html(s->out,
+                 "<h2>Groups by weight</h2>\n<p>Weights of the kernels of groups sum to 1; of %z "
+                 "groups those with a weight are listed. kernel_weights.tsv has the others as "
+                 "well, with "
+                 "the norm of the weights of subjects in each kernel: the nearer to that of the "
+                 "listed ones, the nearer a group is to getting a weight.</p>\n",
+                 vxs_table_rows(t) / vxs_record_outputs(&s->record));
+    for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++)
+        status = write_groups_of(s, &kernels_table, t, k, err);
     vxs_table_free(t);
     return status;
 }
@@ -360,6 +392,8 @@ static vxs_status pairs_section(const vxs_results *s, vxs_error *err)
 
 vxs_status vxs_section_units(const vxs_results *s, vxs_error *err)
 {
+    if (vxs_record_has_kernels(&s->record))
+        return kernels_section(s, err);
     switch (vxs_record_selects(&s->record)) {
     case VXS_SELECTS_PAIRS:
         return pairs_section(s, err);

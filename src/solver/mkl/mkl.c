@@ -22,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST       8    /* kernels of a first set */
-#define INSIDE      1e-2 /* of the gap: that of a set */
+#define FIRST       8     /* kernels of a first set */
+#define INSIDE      1e-2  /* of the gap: that of a set, or less, so that zeros show: */
+#define DEEP        1e-10 /* of the empty value */
 #define MOST_ROUNDS 100
 #define NEAR        0.9 /* of the largest beta'K_g beta: kernels kept for the next C */
 
@@ -227,14 +228,13 @@ static void prune_set(mkl *s)
 
 /* ---- Zeros ----------------------------------------------------------------------------------- */
 
-/* How small is 0: 0 nothing, 1 what is below its multiplier, 2 what is below a rounding share. */
-static double rounded(double share, double multiplier, int way)
+/* Of a share and its multiplier one is 0 in a solution: the share, if it is that much smaller. */
+static double rounded(double share, double multiplier, double by)
 {
-    double limit = way == 1 ? multiplier : way == 2 ? 1e-10 : 0;
-    return share < limit ? 0 : share;
+    return share < multiplier * by ? 0 : share;
 }
 
-static void take_weights(mkl *s, const vxs_joint *j, int way)
+static void take_weights(mkl *s, const vxs_joint *j, double by)
 {
     vxs_box *x = &s->box;
     double sum = 0;
@@ -242,13 +242,13 @@ static void take_weights(mkl *s, const vxs_joint *j, int way)
         double c = x->c[k], share = c > 0 ? j->t[k] / c : 0;
         bool low = share < 0.5;
         double rest = low ? share : 1 - share;
-        rest = rounded(rest, low ? j->below[k] : j->above[k], way);
+        rest = rounded(rest, low ? j->below[k] : j->above[k], by);
         x->t[k] = rest > 0 ? j->t[k] : low ? 0 : c;
     }
     memset(s->d, 0, s->count * sizeof(*s->d));
     for (size_t g = 0; g < j->count; g++) {
         double slack = j->level > 0 ? j->slack[g] / j->level : 0;
-        s->d[s->set[g]] = rounded(j->d[g], slack, way);
+        s->d[s->set[g]] = rounded(j->d[g], slack, by);
         sum += s->d[s->set[g]];
     }
     for (size_t g = 0; g < j->count && sum == 0; g++) /* all have the norm 0 */
@@ -271,28 +271,29 @@ static void take_best(mkl *s)
     memcpy(s->box.f, s->best_f, s->box.n * sizeof(*s->best_f));
 }
 
-/* The weights with most zeros whose gap is small enough, else those with the smallest gap. Norms
- * are those of the last that were tried. */
+/* The weights with most zeros whose gap is small enough; those of the set as they are, if it is
+ * small for none, or if kernels are missing. */
 static vxs_status choose_weights(mkl *s, const vxs_joint *j, double target, vxs_box_state *state,
                                  vxs_error *err)
 {
-    static const int ways[] = { 1, 2, 0 };
-    double least = INFINITY;
-    for (size_t k = 0; k < 3; k++) {
+    static const double ways[] = { 1, 1e-2, 1e-4 };
+    take_weights(s, j, 0);
+    (void)balance(s);
+    vxs_status status = evaluate(s, state, err);
+    if (status || !(state->primal - state->dual <= target))
+        return status;
+    keep_best(s);
+    for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
         vxs_box_state now;
         take_weights(s, j, ways[k]);
         bool fine = balance(s);
-        vxs_status status = evaluate(s, &now, err);
+        status = evaluate(s, &now, err);
         if (status)
             return status;
-        double gap = now.primal - now.dual;
-        if ((fine || ways[k] == 0) && gap < least) {
-            least = gap;
+        if (fine && now.primal - now.dual <= target) {
             *state = now;
-            keep_best(s);
+            return VXS_OK;
         }
-        if (least <= target)
-            break;
     }
     take_best(s);
     return VXS_OK;
@@ -332,13 +333,14 @@ static vxs_status solve_set(mkl *s, double gap, vxs_joint *j, size_t *steps, vxs
 }
 
 /* Solves sets that grow until no kernel outside has a larger norm than those inside. */
-static vxs_status solve(mkl *s, double target, vxs_box_state *state, size_t *steps, vxs_error *err)
+static vxs_status solve(mkl *s, double empty, vxs_box_state *state, size_t *steps, vxs_error *err)
 {
+    const double target = s->tol * empty, within = fmin(INSIDE * s->tol, DEEP) * empty;
     vxs_status status = s->set_count > 0 ? VXS_OK : begin_set(s, err);
     for (int round = 0; round < MOST_ROUNDS && !status; round++) {
         vxs_joint j = { .count = 0 };
         double inside = 0;
-        status = solve_set(s, INSIDE * target, &j, steps, err);
+        status = solve_set(s, within, &j, steps, err);
         if (!status)
             status = choose_weights(s, &j, target, state, err);
         vxs_joint_release(&j);
@@ -454,7 +456,7 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     if (!status && stays)
         status = try_last(s, s->tol * empty, &state, &done, err);
     if (!status && !done)
-        status = solve(s, s->tol * empty, &state, &steps, err);
+        status = solve(s, empty, &state, &steps, err);
     if (!status)
         prune_set(s);
     return status ? status : write_solution(s, state, empty, steps, solution, err);
