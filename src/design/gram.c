@@ -112,38 +112,44 @@ static vxs_status check_finite(const double *products, size_t n, vxs_error *err)
 
 static void add_sums(const double *g, size_t sums, size_t count, double *products)
 {
-    for (size_t k = 0; k < count; k++) {
-        products[k] = 0;
+    for (size_t k = 0; k < count; k++)
         for (size_t b = 0; b < sums; b++)
             products[k] += g[b * count + k];
+}
+
+enum { MOST = COLUMNS * SLABS };
+
+/* Columns of the design, and the factors of these. */
+static void fetch_columns(vxs_design *design, const size_t *columns, size_t first, size_t count,
+                          const double *factor, double *factors, double *block)
+{
+    size_t set[MOST];
+    for (size_t k = 0; k < count; k++) {
+        set[k] = columns ? columns[first + k] : first + k;
+        factors[k] = factor ? factor[set[k]] : 1;
     }
+    vxs_design_fetch(design, set, count, block);
 }
 
 vxs_status vxs_row_products_of(const vxs_context *context, vxs_design *design,
                                const size_t *columns, size_t p, const double *factor, bool center,
                                double *products, vxs_error *err)
 {
-    enum { MOST = COLUMNS * SLABS };
-    size_t n = design->n, blocks = (p + COLUMNS - 1) / COLUMNS, set[MOST];
-    size_t sums = n > FEW || blocks < 1 ? 1 : blocks < SLABS ? blocks : SLABS;
-    double factors[MOST];
+    size_t n = design->n, blocks = (p + COLUMNS - 1) / COLUMNS;
+    size_t sums = n > FEW || blocks < 2 ? 1 : blocks < SLABS ? blocks : SLABS;
+    double factors[MOST], *own = NULL;
     double *block = vxs_alloc(sums * COLUMNS, vxs_times(n, sizeof(*block)), err);
-    double *own = sums > 1 ? vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*own))), err) : NULL;
-    double *g = sums > 1 ? own : products;
-    vxs_status status = block && g ? VXS_OK : VXS_FAILED;
-    if (sums == 1)
-        memset(products, 0, n * n * sizeof(*products));
+    if (sums > 1)
+        own = vxs_alloc(sums, vxs_times(n, vxs_times(n, sizeof(*own))), err);
+    vxs_status status = block && (own || sums == 1) ? VXS_OK : VXS_FAILED;
+    memset(products, 0, n * n * sizeof(*products));
     for (size_t first = 0; first < p && !status; first += sums * COLUMNS) {
         size_t count = p - first < sums * COLUMNS ? p - first : sums * COLUMNS;
-        for (size_t k = 0; k < count; k++) {
-            set[k] = columns ? columns[first + k] : first + k;
-            factors[k] = factor ? factor[set[k]] : 1;
-        }
-        vxs_design_fetch(design, set, count, block);
-        add_columns(design, block, count, factors, center, g);
+        fetch_columns(design, columns, first, count, factor, factors, block);
+        add_columns(design, block, count, factors, center, own ? own : products);
         status = vxs_check_interrupted(context, err);
     }
-    if (!status && own)
+    if (own)
         add_sums(own, sums, n * n, products);
     free(block);
     free(own);
