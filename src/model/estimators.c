@@ -196,6 +196,12 @@ static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
     return VXS_OK;
 }
 
+/* Methods that have a loss of their own take these for scores and for classes. */
+static bool says_target_alone(const vxs_loss_kind *loss)
+{
+    return loss == &vxs_squared_loss || loss == &vxs_logistic_loss || loss->joint;
+}
+
 static vxs_status check_method(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
@@ -209,8 +215,7 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' predicts classes; '--loss squared' is for scores",
                         method->name);
-    if ((loss == &vxs_squared_hinge_loss || loss == &vxs_huber_loss) &&
-        !vxs_method_takes_loss(method, loss))
+    if (loss && !says_target_alone(loss) && !vxs_method_takes_loss(method, loss))
         return refuse_loss(loss, err);
     if (t->settings.huber_threshold > 0 && !vxs_takes_threshold(&t->settings))
         return vxs_fail(err, VXS_MISUSE, "'--huber-threshold' goes with '--loss huber'");
