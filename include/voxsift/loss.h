@@ -2,10 +2,9 @@
  *
  * A loss is F(z) = sum_i u_i f(z_i, y_i) over n samples, each of which has one prediction or, with
  * several classes, k of them. A program may supply its own: a vxs_loss_kind with a vxs_sample_loss
- * of which only `outside` may be NULL. It must be convex and bounded from below, with gamma > 0.
- * Methods lasso and graphnet accept it; the checker uses its `value` alone and maximizes s z - f(z)
- * numerically. examples/own_loss.c
- * contains one. */
+ * of which only `outside` may be NULL. It must be convex, with gamma > 0, and never below 0: gaps
+ * are shares of the value without weights. Methods lasso and graphnet accept it; the checker uses
+ * its `value` alone and maximizes s z - f(z) numerically. examples/own_loss.c contains one. */
 #ifndef VOXSIFT_LOSS_H
 #define VOXSIFT_LOSS_H
 
