@@ -6,7 +6,8 @@
 
 static const vxs_operand operands[] = {
     { .name = "CV",
-      .help = "two or more directories of 'voxsift cv': the same subjects, target and folds",
+      .help = "two or more directories of 'voxsift cv': the same subjects, target and folds; "
+              "CV:dense, CV:global_signal, CV:covariates, CV:constant are baselines of one",
       .repeat = true },
     { .name = NULL },
 };
@@ -16,6 +17,8 @@ static const vxs_example examples[] = {
       "test whether one of two models predicts better" },
     { "voxsift compare t1w-cv pet-cv both-cv --metric all --permutations 100000",
       "compare three models by all metrics, with Holm's correction" },
+    { "voxsift compare lasso-cv lasso-cv:dense lasso-cv:global_signal",
+      "test a model against baselines of its own cross-validation" },
     { NULL, NULL },
 };
 
@@ -42,7 +45,8 @@ static int width_of_names(const vxs_compared *c)
 {
     int width = 16;
     for (size_t k = 0; k < c->pair_count; k++) {
-        int length = length_of(c->models[c->pairs[k].first].name) + 3 +
+        int length = length_of(c->models[c->pairs[k].first].name) +
+                     5 + /* " - ", two blanks before */
                      length_of(c->models[c->pairs[k].second].name);
         width = length > width ? length : width;
     }

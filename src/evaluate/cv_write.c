@@ -212,12 +212,15 @@ static void score_headers(const vxs_task *t, const char *prefix, vxs_tsv_writer 
     }
 }
 
-static void prediction_header(const vxs_cv *cv, vxs_tsv_writer *w)
+/* `baseline`: of all baselines, whose name is in a column. */
+static void prediction_header(const vxs_cv *cv, bool baseline, vxs_tsv_writer *w)
 {
     const vxs_task *t = cv->task;
     static const char *const common[] = { "repeat", "fold", "truth", "predicted" };
     char name[256];
     vxs_tsv_text(w, vxs_cohort_id_header(t->cohort));
+    if (baseline)
+        vxs_tsv_text(w, "baseline");
     for (size_t k = 0; k < 4; k++)
         vxs_tsv_text(w, common[k]);
     if (t->class_count > 0)
@@ -233,40 +236,47 @@ static void prediction_header(const vxs_cv *cv, vxs_tsv_writer *w)
     vxs_tsv_end_row(w);
 }
 
-static void write_predictions(const vxs_cv *cv, FILE *stream)
+/* Of a subject in a repeat: the model (which 0) or baseline `which` - 1. */
+static void prediction_row(const vxs_cv *cv, size_t which, size_t repeat, size_t i,
+                           vxs_tsv_writer *w)
 {
     const vxs_task *t = cv->task;
-    size_t outputs = vxs_task_outputs(t);
+    size_t outputs = vxs_task_outputs(t), row = repeat * outputs * t->n;
+    vxs_predictions p = { .n = t->n,
+                          .class_count = t->class_count,
+                          .scores = (which == 0 ? cv->scores : cv->baselines[which - 1]) + row };
+    if (which == 0 && cv->probabilities)
+        p.probabilities = cv->probabilities + repeat * t->class_count * t->n;
+    vxs_tsv_text(w, vxs_task_id(t, i));
+    if (which > 0)
+        vxs_tsv_text(w, vxs_baseline_names[which - 1]);
+    vxs_tsv_real(w, (double)(repeat + 1));
+    fold_cell(w, &cv->folds, cv->folds.fold[repeat * t->n + i]);
+    if (t->class_count == 0) {
+        vxs_tsv_real(w, t->score[i]);
+        vxs_tsv_real(w, p.scores[i]);
+    } else {
+        vxs_tsv_text(w, t->classes[(size_t)t->score[i]]);
+        vxs_tsv_text(w, t->classes[vxs_predicted_class(&p, i)]);
+    }
+    for (size_t o = 0; o < outputs && t->class_count > 0; o++)
+        vxs_tsv_real(w, p.scores[o * t->n + i]);
+    for (size_t c = 0; c < t->class_count; c++)
+        vxs_tsv_real(w, vxs_predicted_probability(&p, i, c));
+    for (size_t o = 0; o < outputs && cv->aligned[which]; o++)
+        vxs_tsv_real(w, cv->aligned[which][row + o * t->n + i]);
+    vxs_tsv_end_row(w);
+}
+
+static void write_predictions(const vxs_cv *cv, bool baselines, FILE *stream)
+{
     vxs_tsv_writer w;
     vxs_tsv_init(&w, stream);
-    prediction_header(cv, &w);
-    for (size_t r = 0; r < cv->folds.repeats; r++) {
-        const double *probabilities =
-            cv->probabilities ? cv->probabilities + r * t->class_count * t->n : NULL;
-        vxs_predictions p = { .n = t->n,
-                              .class_count = t->class_count,
-                              .scores = cv->scores + r * outputs * t->n,
-                              .probabilities = probabilities };
-        for (size_t i = 0; i < t->n; i++) {
-            vxs_tsv_text(&w, vxs_task_id(t, i));
-            vxs_tsv_real(&w, (double)(r + 1));
-            fold_cell(&w, &cv->folds, cv->folds.fold[r * t->n + i]);
-            if (t->class_count == 0) {
-                vxs_tsv_real(&w, t->score[i]);
-                vxs_tsv_real(&w, p.scores[i]);
-            } else {
-                vxs_tsv_text(&w, t->classes[(size_t)t->score[i]]);
-                vxs_tsv_text(&w, t->classes[vxs_predicted_class(&p, i)]);
-            }
-            for (size_t o = 0; o < outputs && t->class_count > 0; o++)
-                vxs_tsv_real(&w, p.scores[o * t->n + i]);
-            for (size_t c = 0; c < t->class_count; c++)
-                vxs_tsv_real(&w, vxs_predicted_probability(&p, i, c));
-            for (size_t o = 0; o < outputs && cv->aligned[0]; o++)
-                vxs_tsv_real(&w, cv->aligned[0][(r * outputs + o) * t->n + i]);
-            vxs_tsv_end_row(&w);
-        }
-    }
+    prediction_header(cv, baselines, &w);
+    for (size_t which = baselines; which < (baselines ? 1 + VXS_BASELINES : 1); which++)
+        for (size_t r = 0; r < cv->folds.repeats && (which == 0 || cv->baselines[which - 1]); r++)
+            for (size_t i = 0; i < cv->task->n; i++)
+                prediction_row(cv, which, r, i, &w);
 }
 
 /* Of one kind of scores: over all folds with an interval, which only some have, and fold by fold.
@@ -484,6 +494,7 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
     enum {
         ABOUT,
         PREDICTIONS,
+        BASELINES,
         SCORES,
         FOLDS,
         INNER,
@@ -494,9 +505,10 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
         FILES
     };
     static const char *const files[FILES] = {
-        VXS_CV_FILE,        "predictions.tsv", "scores.tsv",          "folds.tsv",
-        "inner_folds.tsv",  "weights.tsv",     "weights_mean.nii.gz", "weights_sd.nii.gz",
-        "selection.nii.gz", "pattern.nii.gz",  "mask.nii.gz",         "clusters.tsv"
+        VXS_CV_FILE,         "predictions.tsv",  "baselines.tsv",  "scores.tsv",
+        "folds.tsv",         "inner_folds.tsv",  "weights.tsv",    "weights_mean.nii.gz",
+        "weights_sd.nii.gz", "selection.nii.gz", "pattern.nii.gz", "mask.nii.gz",
+        "clusters.tsv"
     };
     int count = cv->task->cohort->kind == VXS_FEATURES_VOXELS ? FILES : MAPS;
     vxs_status status = VXS_OK;
@@ -509,8 +521,8 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
             return status;
         if (k == ABOUT)
             write_about(context, cv, stream);
-        else if (k == PREDICTIONS)
-            write_predictions(cv, stream);
+        else if (k == PREDICTIONS || k == BASELINES)
+            write_predictions(cv, k == BASELINES, stream);
         else if (k == SCORES)
             write_scores(cv, stream);
         else if (k == FOLDS)

@@ -15,6 +15,42 @@ works "again" voxsift compare dx-1 dx-2 -q --permutations 99 --bootstraps 100 -o
 compare 73 "cannot write 'dx-1'" dx-1 dx-2 -o dx-1 --force
 works "what was compared is still there" voxsift compare dx-1 dx-2 -q --permutations 99 --bootstraps 100
 
+# baselines of a cross-validation: values, differences and intervals are those of cv.json
+for cv in dx-1 score-1 three-1 one-1; do
+    bootstraps=$("$PYTHON" -c "import json; print(json.load(open('$cv/cv.json'))['cross_validation']['bootstraps'])")
+    dense=$cv/:dense
+    [ $cv = one-1 ] && dense= # it has no inner folds
+    run voxsift compare $cv $cv:constant $cv:global_signal $dense --metric all --permutations 99 --bootstraps "$bootstraps" -q -o "base-$cv"
+    same "$cv and its baselines" "$code" 0
+    "$PYTHON" - "$cv" << 'EOP' > "$work/out" 2>&1
+import json, sys
+cv, said = json.load(open(f"{sys.argv[1]}/cv.json")), json.load(open(f"base-{sys.argv[1]}/compare.json"))
+names = [m.get("baseline") for m in said["models"]]
+assert names == [None, "constant", "global_signal", "dense"][:3 if sys.argv[1] == "one-1" else 4], names
+assert [m["name"] for m in said["models"]] == [sys.argv[1] + (":" + b if b else "") for b in names]
+near = lambda a, b: (a is None and b is None) or abs(a - b) < 1e-9
+count = 0
+for m, b in zip(said["models"], names):
+    for metric, v in m["metrics"].items():
+        want = cv["baseline"][b][metric] if b else cv["outer"][metric]["pooled"]
+        assert metric == "calibration_slope" or near(v["value"], want), (b, metric, v, want)
+for pair in said["pairs"]:
+    first, second = pair["first"], pair["second"]
+    if first == sys.argv[1]:
+        for metric, d in pair["metrics"].items():
+            want = cv["difference"][second.split(":")[1]][metric]
+            assert metric == "calibration_slope" or all(near(d[k], want[k]) for k in ("low", "high")), (second, metric, d, want)
+            count += 1
+assert count >= 12, count
+EOP
+    same "$cv: as in cv.json" "$?$(cat "$work/out")" 0
+done
+works "a page" voxsift report base-dx-1 -o base.html
+holds "with the baseline" "dx-1:dense" base.html
+compare 65 "'dx-1/baselines.tsv' has no baseline 'covariates'" dx-1 dx-1:covariates
+compare 2 "'dx-1:dense' is given twice" dx-1:dense dx-1:dense
+compare 66 "no cross-validation 'dx-1:dens'" dx-1 dx-1:dens
+
 compare 2 "CV is missing"
 compare 2 "give two or more directories of 'voxsift cv' to compare" dx-1
 compare 2 "'dx-1/' is given twice" dx-1 dx-1/

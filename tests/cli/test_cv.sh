@@ -123,7 +123,7 @@ refuses 65 "'sub-00_ses-1' and 'sub-00_ses-2' are of one person, but are in fold
 run voxsift cv scans --target score --folds 3 --inner-folds 2 --nlambda 3 -o y -q
 same "sessions" "$code" 0
 same "of one person are in one fold" "$(sed 's/_ses-.//' y/folds.tsv | sort -u | wc -l)" 7
-same "maps" "$(ls y | tr '\n' ' ')" "clusters.tsv cv.json folds.tsv inner_folds.tsv mask.nii.gz pattern.nii.gz predictions.tsv scores.tsv selection.nii.gz weights.tsv weights_mean.nii.gz weights_sd.nii.gz "
+same "maps" "$(ls y | tr '\n' ' ')" "baselines.tsv clusters.tsv cv.json folds.tsv inner_folds.tsv mask.nii.gz pattern.nii.gz predictions.tsv scores.tsv selection.nii.gz weights.tsv weights_mean.nii.gz weights_sd.nii.gz "
 [ -e x ] && fail "a refused cv left its output" || pass
 # A bad calibration is said on the terminal.
 works "classes" voxsift simulate lasso --target diagnosis --subjects 120 --features 200 --nonzero 0.05 -q -o dx

@@ -280,6 +280,7 @@ extern const vxs_param vxs_compare_params[];
 typedef struct {
     char *directory, *name; /* as given; its last part, where no other has the same */
     const char *method, *loss, *cohort, *command;
+    const char *baseline;          /* key: not the model but this baseline; or NULL */
     vxs_json *about;               /* cv.json */
     double *scores, *aligned;      /* repeats x outputs x n; aligned NULL: compared within folds */
     double *probabilities;         /* repeats x classes x n; NULL for scores */

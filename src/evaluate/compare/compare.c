@@ -139,15 +139,18 @@ static vxs_status check_value(const vxs_compared_model *m, const vxs_metric_row 
                               vxs_error *err)
 {
     const vxs_json *outer = vxs_json_get(m->about, "outer");
-    double said = vxs_json_get_number(vxs_json_get(outer, row->name), "pooled");
+    const vxs_json *of = vxs_json_get(m->about, "baseline");
+    double said = m->baseline ? vxs_json_get_number(vxs_json_get(of, m->baseline), row->name)
+                              : vxs_json_get_number(vxs_json_get(outer, row->name), "pooled");
     char one[VXS_REAL_TEXT], other[VXS_REAL_TEXT];
+    if (m->baseline && isnan(said)) /* no slope of calibration */
+        return VXS_OK;
     if ((isnan(said) && isnan(got)) || fabs(said - got) <= SAME * (1 + fabs(got)))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
-                    "'%s/%s' and 'predictions.tsv' beside it disagree: %s is %s in one and %s by "
-                    "the other",
-                    m->directory, VXS_CV_FILE, row->name, vxs_short_text(said, one),
-                    vxs_short_text(got, other));
+                    "'%s/%s' and '%s.tsv' beside it disagree: %s is %s in one and %s by the other",
+                    m->directory, VXS_CV_FILE, m->baseline ? "baselines" : "predictions", row->name,
+                    vxs_short_text(said, one), vxs_short_text(got, other));
 }
 
 /* All metrics of all models, as a check that files belong together. */

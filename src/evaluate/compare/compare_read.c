@@ -27,25 +27,51 @@ static const char *last_part(const char *path)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? path : name;
 }
 
+/* "lasso-cv:dense": a directory and one of its baselines. */
+static vxs_status take_path(vxs_compared_model *m, const char *path, vxs_error *err)
+{
+    const char *colon = strrchr(path, ':');
+    size_t length = strlen(path);
+    for (int b = 0; colon && b < VXS_BASELINES && !m->baseline; b++)
+        if (colon > path && strcmp(colon + 1, vxs_baseline_names[b]) == 0) {
+            m->baseline = vxs_baseline_names[b];
+            length = (size_t)(colon - path);
+        }
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    m->directory = vxs_format(err, "%.*s", (int)length, path);
+    return m->directory ? VXS_OK : VXS_FAILED;
+}
+
+/* NULL: no memory. */
+static char *name_of(const vxs_compared *c, size_t model, vxs_error *err)
+{
+    const vxs_compared_model *m = &c->models[model];
+    const char *name = last_part(m->directory);
+    for (size_t j = 0; j < c->model_count; j++)
+        if (strcmp(m->directory, c->models[j].directory) != 0 &&
+            strcmp(name, last_part(c->models[j].directory)) == 0)
+            name = m->directory;
+    char *whole =
+        vxs_format(err, "%s%s%s", name, m->baseline ? ":" : "", m->baseline ? m->baseline : "");
+    char *shown = whole ? vxs_shown(whole, err) : NULL;
+    free(whole);
+    return shown;
+}
+
 static vxs_status name_models(vxs_compared *c, const char *const *paths, vxs_error *err)
 {
     for (size_t k = 0; k < c->model_count; k++) {
-        size_t length = strlen(paths[k]);
-        while (length > 1 && paths[k][length - 1] == '/')
-            length--;
-        c->models[k].directory = vxs_format(err, "%.*s", (int)length, paths[k]);
-        if (!c->models[k].directory)
-            return VXS_FAILED;
+        vxs_status status = take_path(&c->models[k], paths[k], err);
+        if (status)
+            return status;
         for (size_t j = 0; j < k; j++)
-            if (strcmp(c->models[j].directory, c->models[k].directory) == 0)
+            if (strcmp(c->models[j].directory, c->models[k].directory) == 0 &&
+                c->models[j].baseline == c->models[k].baseline)
                 return vxs_fail(err, VXS_MISUSE, "'%s' is given twice", paths[k]);
     }
     for (size_t k = 0; k < c->model_count; k++) {
-        const char *name = last_part(c->models[k].directory);
-        for (size_t j = 0; j < c->model_count; j++)
-            if (j != k && strcmp(name, last_part(c->models[j].directory)) == 0)
-                name = c->models[k].directory;
-        c->models[k].name = vxs_shown(name, err);
+        c->models[k].name = name_of(c, k, err);
         if (!c->models[k].name)
             return VXS_FAILED;
     }

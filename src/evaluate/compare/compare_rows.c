@@ -17,6 +17,7 @@ typedef struct {
     vxs_table *table;
     size_t repeat, fold, truth;
     size_t n, repeats;
+    size_t *which;      /* rows of the table: those of the baseline; NULL: all */
     const char **folds; /* repeats x n: of this model */
     size_t *sorted;     /* subjects by their ids */
 } rows;
@@ -52,6 +53,12 @@ static size_t find_id(const vxs_compared *c, const size_t *sorted, const char *i
     return found ? sorted[low] : c->n;
 }
 
+/* Row k of those that are read. */
+static size_t row_of(const rows *r, size_t k)
+{
+    return r->which ? r->which[k] : k;
+}
+
 static vxs_status bad_row(const rows *r, size_t row, const char *what, vxs_error *err)
 {
     return vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu: %s", vxs_table_name(r->table),
@@ -79,7 +86,8 @@ static vxs_status take_ids(rows *r, vxs_error *err)
     c->truth = vxs_alloc(r->n, sizeof(*c->truth), err);
     if (!c->ids || !c->truth)
         return VXS_FAILED;
-    for (size_t row = 0; row < vxs_table_rows(r->table) && !status; row++) {
+    for (size_t k = 0; k < r->n * r->repeats && !status; k++) {
+        size_t row = row_of(r, k);
         const char *id = vxs_table_cell(r->table, row, 0);
         status = repeat_of(r, row, &repeat, err);
         if (status || repeat > 0)
@@ -167,9 +175,9 @@ static vxs_status read_column(const rows *r, const char *name, const size_t *pla
 {
     size_t column = 0;
     vxs_status status = vxs_table_find(r->table, name, &column, err);
-    for (size_t row = 0; row < vxs_table_rows(r->table) && !status; row++) {
+    for (size_t k = 0; k < r->n * r->repeats && !status; k++) {
         double value = NAN;
-        size_t repeat = places[row] / r->n, i = places[row] % r->n;
+        size_t row = row_of(r, k), repeat = places[k] / r->n, i = places[k] % r->n;
         status = vxs_table_real(r->table, row, column, &value, err);
         if (!status && (!isfinite(value) || (share && !(value >= 0 && value <= 1))))
             status = vxs_fail(err, VXS_BAD_DATA, "'%s' line %zu, column '%s': no %s",
@@ -272,8 +280,8 @@ static vxs_status take_rows(rows *r, size_t *places, vxs_error *err)
 {
     vxs_compared *c = r->c;
     vxs_status status = sort_ids(c, &r->sorted, err);
-    for (size_t row = 0; row < vxs_table_rows(r->table) && !status; row++)
-        status = take_row(r, row, &places[row], err);
+    for (size_t k = 0; k < r->n * r->repeats && !status; k++)
+        status = take_row(r, row_of(r, k), &places[k], err);
     if (!status)
         status = take_folds(r, err);
     if (!status)
@@ -288,9 +296,40 @@ static vxs_status take_rows(rows *r, size_t *places, vxs_error *err)
     return status;
 }
 
+/* The rows of a baseline in a table of all; returns how many. */
+static size_t list_rows(const rows *r, size_t column, size_t *which)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < vxs_table_rows(r->table); row++) {
+        const char *cell = vxs_table_cell(r->table, row, column);
+        if (cell && strcmp(cell, r->m->baseline) == 0)
+            which[count++] = row;
+    }
+    return count;
+}
+
+static vxs_status choose_rows(rows *r, size_t *count, vxs_error *err)
+{
+    size_t column = 0;
+    *count = vxs_table_rows(r->table);
+    if (!r->m->baseline)
+        return VXS_OK;
+    vxs_status status = vxs_table_find(r->table, "baseline", &column, err);
+    r->which = status ? NULL : vxs_alloc(*count, sizeof(*r->which), err);
+    if (!r->which)
+        return status ? status : VXS_FAILED;
+    *count = list_rows(r, column, r->which);
+    if (*count == 0)
+        return vxs_fail(err, VXS_BAD_DATA, "'%s' has no baseline '%s'", vxs_table_name(r->table),
+                        r->m->baseline);
+    return VXS_OK;
+}
+
 static vxs_status open_rows(rows *r, vxs_error *err)
 {
-    char *path = vxs_format(err, "%s/predictions.tsv", r->m->directory);
+    size_t count = 0;
+    char *path =
+        vxs_format(err, "%s/%s.tsv", r->m->directory, r->m->baseline ? "baselines" : "predictions");
     vxs_status status = path ? vxs_table_read(path, &r->table, err) : VXS_FAILED;
     free(path);
     if (!status)
@@ -299,12 +338,14 @@ static vxs_status open_rows(rows *r, vxs_error *err)
         status = vxs_table_find(r->table, "fold", &r->fold, err);
     if (!status)
         status = vxs_table_find(r->table, "truth", &r->truth, err);
-    if (!status && vxs_table_rows(r->table) != vxs_times(r->n, r->repeats))
+    if (!status)
+        status = choose_rows(r, &count, err);
+    if (!status && count != vxs_times(r->n, r->repeats))
         status = vxs_fail(err, VXS_BAD_DATA,
                           "'%s' has %zu rows and '%s' says that there are %zu subjects in %zu "
                           "repeat%s",
-                          vxs_table_name(r->table), vxs_table_rows(r->table), VXS_CV_FILE, r->n,
-                          r->repeats, vxs_plural(r->repeats));
+                          vxs_table_name(r->table), count, VXS_CV_FILE, r->n, r->repeats,
+                          vxs_plural(r->repeats));
     return status;
 }
 
@@ -324,6 +365,7 @@ vxs_status vxs_compared_rows(vxs_compared *c, size_t model, size_t subjects, siz
     free(places);
     free((void *)r.folds);
     free(r.sorted);
+    free(r.which);
     vxs_table_free(r.table);
     return status;
 }

@@ -37,6 +37,8 @@ static void models_json(vxs_json_writer *w, const vxs_compared *c)
         vxs_json_text(w, "name", m->name);
         vxs_json_text(w, "directory", m->directory);
         vxs_json_text(w, "method", m->method);
+        if (m->baseline)
+            vxs_json_text(w, "baseline", m->baseline);
         vxs_json_text(w, "loss", m->loss);
         vxs_json_text(w, "cohort", m->cohort);
         vxs_json_text(w, "command", m->command);
