@@ -488,22 +488,35 @@ static vxs_status write_map(const vxs_cv *cv, const double *map, const char *fil
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Files of a cross-validation; of features that are not voxels those before MAPS. */
+enum {
+    ABOUT,
+    PREDICTIONS,
+    BASELINES,
+    SCORES,
+    FOLDS,
+    INNER,
+    WEIGHTS,
+    MAPS,
+    MASK = MAPS + KINDS,
+    CLUSTERS,
+    FILES
+};
+
+static vxs_status write_of_voxels(const vxs_cv *cv, double *const maps[KINDS], int k,
+                                  const char *file, FILE *stream, vxs_error *err)
+{
+    const vxs_cohort *c = cv->task->cohort;
+    if (k == MASK)
+        return vxs_write_mask(&c->grid, c->voxels, c->voxel_count, stream, err);
+    if (k == CLUSTERS)
+        return vxs_write_clusters(cv->task, maps[MEAN], -INFINITY, stream, err);
+    return write_map(cv, maps[k - MAPS], file, k - MAPS, stream, err);
+}
+
 static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *const maps[KINDS],
                        vxs_output *output, vxs_error *err)
 {
-    enum {
-        ABOUT,
-        PREDICTIONS,
-        BASELINES,
-        SCORES,
-        FOLDS,
-        INNER,
-        WEIGHTS,
-        MAPS,
-        MASK = MAPS + KINDS,
-        CLUSTERS,
-        FILES
-    };
     static const char *const files[FILES] = {
         VXS_CV_FILE,         "predictions.tsv",  "baselines.tsv",  "scores.tsv",
         "folds.tsv",         "inner_folds.tsv",  "weights.tsv",    "weights_mean.nii.gz",
@@ -531,13 +544,8 @@ static vxs_status save(const vxs_context *context, const vxs_cv *cv, double *con
             write_inner(cv, stream);
         else if (k == WEIGHTS)
             write_weights(cv, maps, stream);
-        else if (k == MASK)
-            status = vxs_write_mask(&cv->task->cohort->grid, cv->task->cohort->voxels,
-                                    cv->task->cohort->voxel_count, stream, err);
-        else if (k == CLUSTERS)
-            status = vxs_write_clusters(cv->task, maps[MEAN], -INFINITY, stream, err);
         else
-            status = write_map(cv, maps[k - MAPS], files[k], k - MAPS, stream, err);
+            status = write_of_voxels(cv, maps, k, files[k], stream, err);
         vxs_status closed = vxs_output_close(output, stream, files[k], err);
         status = status ? status : closed;
     }
