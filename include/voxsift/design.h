@@ -85,7 +85,7 @@ VXS_MUST_CHECK vxs_status vxs_scores_new(const vxs_context *context, vxs_design 
                                          vxs_design **design, vxs_error *err);
 
 /* Kernels between samples: x'z; exp(-gamma |x - z|^2); (gamma x'z + constant)^degree. */
-enum { VXS_KERNEL_LINEAR, VXS_KERNEL_RBF, VXS_KERNEL_POLY };
+enum { VXS_KERNEL_LINEAR, VXS_KERNEL_RBF, VXS_KERNEL_POLY, VXS_KERNEL_PRECOMPUTED };
 /* A kernel matrix as a design, n x n and symmetric: column j has the kernels of sample j with all
  * samples, for problems with a kernel norm. Copies the matrix. */
 VXS_MUST_CHECK vxs_status vxs_gram_new(const double *matrix, size_t n, int nthreads,

@@ -187,6 +187,7 @@ typedef struct {
 
 typedef struct {
     int kernel;
+    const char *file;   /* of a kernel that is given: NPY, its ids beside it */
     const char *costs;  /* values of C, comma-separated; NULL: 1, or from 0.001 to 1000 */
     const char *gammas; /* values of gamma, comma-separated; NULL: 1 */
     double gamma;       /* chosen of them; 0: 1 */

@@ -200,10 +200,18 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     size_t certificates = m->loss == &vxs_multinomial_loss ? 1 : m->output_count;
     for (size_t k = 0; k < certificates; k++)
         print_output(out, m, &m->outputs[k], ((const fit_settings *)call->values)->choose);
-    print_direction(out, m, t);
+    bool given = vxs_reads_no_feature(&m->task, call->method);
+    if (!given)
+        print_direction(out, m, t);
     fprintf(out, "  %s/model.json      the model: settings, weights' files, certificate\n", dir);
-    fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
-            m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
+    if (given)
+        fprintf(out,
+                "  %s/kernel_weights.npy  weights of kernel values; no feature was read, so that "
+                "there is no map\n",
+                dir);
+    else
+        fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
+                m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
     const vxs_selected *s = m->outputs[0].fit.selected;
     if (s && s->map.kind == VXS_FEATURE_MAP_POLY2)
         fprintf(out, "  %s/pairs.tsv       selected features and pairs with their weights\n", dir);

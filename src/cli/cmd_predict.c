@@ -27,6 +27,7 @@ static const vxs_example examples[] = {
 typedef struct {
     vxs_patch_settings patches; /* first, and sources in it: offsets of vxs_source_params */
     bool training_too;
+    const char *kernel_file;
 } predict_settings;
 #define OF(member) offsetof(predict_settings, patches.member)
 
@@ -34,6 +35,10 @@ static const vxs_param predict_params[] = {
     VXS_FLAG_ROW("training-too", offsetof(predict_settings, training_too),
                  "include training subjects in the metrics, which then overestimate accuracy",
                  .head = VXS_HEAD_EVALUATION),
+    VXS_PATH_ROW("kernel-file", "FILE", offsetof(predict_settings, kernel_file),
+                 "for svm --kernel precomputed: NPY matrix of new and training subjects; ids of "
+                 "its rows in FILE.tsv",
+                 .head = VXS_HEAD_DATA),
     VXS_TEXT_ROW(
         "label-column", "NAME", OF(label_column),
         "with -o: column of the table with label images, to which predictions are compared",
@@ -74,19 +79,14 @@ static bool scores_training(const predictions *p)
     return ((const predict_settings *)p->call->values)->training_too;
 }
 
-static const char *name_of(const predictions *p, size_t i)
-{
-    return vxs_trained_names[p->trained[i]];
-}
-
 static bool is_selected(const predictions *p, size_t i)
 {
     return p->filter.by[i] == VXS_NO_FILTER;
 }
 
-static const char *id_of(const predictions *p, size_t i)
+static const char *id_of(const void *p, size_t i)
 {
-    return vxs_cohort_id(p->cohort, i);
+    return vxs_cohort_id(((const predictions *)p)->cohort, i);
 }
 
 /* The first column in which subject i lacks a value that the model needs. */
@@ -168,7 +168,7 @@ static void print_table(const predictions *p)
             vxs_tsv_text(&w, known ? m->classes[vxs_predicted_class(&p->predicted, i)] : NULL);
         for (size_t k = 0; k < m->class_count; k++)
             print_number(p, &w, known ? vxs_predicted_probability(&p->predicted, i, k) : NAN, true);
-        vxs_tsv_text(&w, name_of(p, i));
+        vxs_tsv_text(&w, vxs_trained_names[p->trained[i]]);
         vxs_tsv_end_row(&w);
     }
 }
@@ -195,13 +195,8 @@ static void print_subject(const predictions *p, vxs_json_writer *w, size_t i)
                           known ? vxs_predicted_probability(&p->predicted, i, k) : NAN);
         vxs_json_close_object(w);
     }
-    vxs_json_text(w, "trained_on", name_of(p, i));
+    vxs_json_text(w, "trained_on", vxs_trained_names[p->trained[i]]);
     vxs_json_close_object(w);
-}
-
-static const char *id_by_number(const void *of, size_t i)
-{
-    return id_of(of, i);
 }
 
 /* Subjects whose features lie far outside what training saw. */
@@ -229,7 +224,7 @@ static void print_json(const predictions *p)
         if (is_selected(p, i))
             print_subject(p, &w, i);
     vxs_json_close_array(&w);
-    vxs_unseen_json(&w, &p->unseen, id_by_number, p);
+    vxs_unseen_json(&w, &p->unseen, id_of, p);
     far_json(p, &w);
     vxs_json_open_object(&w, "trained_on");
     vxs_json_whole(&w, "image", (int64_t)p->known[0]);
@@ -308,7 +303,7 @@ static void log_subjects(const predictions *p)
         vxs_log(context, VXS_LOG_WARNING,
                 "%zu of %zu subjects have no prediction: '%s' has no value in '%s'%s", without, n,
                 id_of(p, first), lacks(p, first), without > 1 ? ", and others" : "");
-    vxs_unseen_warn(context, &p->unseen, id_by_number, p);
+    vxs_unseen_warn(context, &p->unseen, id_of, p);
     log_far(p);
     log_perhaps(p);
     if (both == 0)
@@ -465,8 +460,11 @@ static vxs_status compute(predictions *p, vxs_error *err)
                                       .scores = p->scores,
                                       .slope = m->selection.slope,
                                       .offset = m->selection.offset };
-    vxs_status status =
-        p->scores && p->trained && p->far ? vxs_model_scores(m, c, p->scores, err) : VXS_FAILED;
+    const char *file = ((const predict_settings *)p->call->values)->kernel_file;
+    bool room = p->scores && p->trained && p->far;
+    vxs_status status = room ? vxs_model_give_kernel(m, c, file, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_model_scores(m, c, p->scores, err);
     if (!status)
         status = check_anybody(p, err);
     if (!status)

@@ -164,6 +164,21 @@ double vxs_residual_products_trained(const vxs_residual_products *r, size_t l, d
     return fill_row(r, r->train[l], work, r->sums + l * q, work + q, row);
 }
 
+void vxs_residual_products_flatten(const vxs_residual_products *r, const double *a, double *work,
+                                   double *d, double *coefficients)
+{
+    size_t q = r->columns, m = r->count;
+    for (size_t k = 0; k < q; k++)
+        work[k] = dot(a, r->z + k * m, m);
+    for (size_t l = 0; l < m; l++)
+        d[l] = a[l] - dot(r->b + l * q, work, q);
+    for (size_t k = 0; k < q; k++) {
+        coefficients[k] = dot(r->square + k * q, work, q);
+        for (size_t l = 0; l < m; l++)
+            coefficients[k] -= a[l] * r->sums[l * q + k];
+    }
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 typedef struct {

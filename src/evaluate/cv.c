@@ -117,6 +117,10 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
                         vxs_task_method(cv->task)->name);
+    if (s->prefilter && vxs_reads_no_feature(&s->task, &cv->method))
+        return vxs_fail(
+            err, VXS_MISUSE,
+            "'--prefilter' is for features, which '--kernel precomputed' does not read");
     return s->prefilter ? vxs_prefilter_check(s->prefilter, err) : VXS_OK;
 }
 

@@ -115,6 +115,8 @@ static const vxs_estimator estimators[] = {
                          .axis = &vxs_gamma_axis,
                          .loss = loss_of_machine,
                          .words = &vxs_svm_words,
+                         .table = &vxs_kernel_table,
+                         .share = vxs_share_kernel,
                          .is_dense = vxs_machine_is_dense },
     [VXS_METHOD_MKL] = { .encoder = &vxs_several_encoder,
                          .prepare = vxs_prepare_several,

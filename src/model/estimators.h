@@ -25,6 +25,9 @@ vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
 vxs_prepare vxs_prepare_groups;  /* the same: the norms of groups */
 vxs_prepare vxs_prepare_machine; /* machine.c: kernels between subjects */
 vxs_prepare vxs_prepare_several; /* multi_kernel.c: kernels in each group of features */
+vxs_status vxs_share_kernel(const vxs_context *context, vxs_task *task,
+                            const vxs_method_settings *settings,
+                            vxs_error *err); /* given_kernel.c */
 bool vxs_machine_is_dense(const vxs_method_settings *settings);
 
 /* A table that the settings of a method name, such as the groups of features. A model stores it, so
@@ -37,7 +40,8 @@ typedef struct {
     vxs_status (*restore)(vxs_task *task, const vxs_method_settings *settings, const char *path,
                           vxs_error *err);
 } vxs_user_table;
-extern const vxs_user_table vxs_terms_table, vxs_groups_table; /* problem.c, feature_blocks.c */
+/* problem.c, feature_blocks.c, given_kernel.c */
+extern const vxs_user_table vxs_terms_table, vxs_groups_table, vxs_kernel_table;
 
 typedef struct {
     const vxs_encoder *encoder;

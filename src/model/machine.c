@@ -86,7 +86,7 @@ static double gamma_of(const vxs_svm_settings *s)
 /* Another gamma is another kernel of the same products; one at a time is kept. */
 static vxs_status change_gamma(const vxs_task *t, machines *m, double gamma, vxs_error *err)
 {
-    if (m->kernel.kind == VXS_KERNEL_LINEAR || m->kernel.gamma == gamma)
+    if (!vxs_kernel_is_curved(m->kernel.kind) || m->kernel.gamma == gamma)
         return VXS_OK;
     vxs_design_free(m->design);
     m->design = NULL;
@@ -94,9 +94,10 @@ static vxs_status change_gamma(const vxs_task *t, machines *m, double gamma, vxs
     return make_kernel(t, m, err);
 }
 
-static vxs_status make_machines(const vxs_context *context, vxs_task *t, const vxs_svm_settings *s,
-                                vxs_error *err)
+static vxs_status make_machines(const vxs_context *context, vxs_task *t,
+                                const vxs_method_settings *settings, vxs_error *err)
 {
+    const vxs_svm_settings *s = &settings->svm;
     if (t->prepared)
         return change_gamma(t, (machines *)t->prepared, gamma_of(s), err);
     machines *m = vxs_alloc(1, sizeof(*m), err);
@@ -110,11 +111,16 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t, const v
                               .factor = m->spread };
     t->prepared = &m->head;
     uint64_t read = vxs_design_read(t->design);
-    vxs_status status = vxs_products_of(context, t, &m->products, &m->own, err);
+    vxs_status status = vxs_share_kernel(context, t, settings, err);
+    if (!status && vxs_kernel_is_given(settings))
+        m->products = t->products->given;
+    else if (!status)
+        status = vxs_products_of(context, t, &m->products, &m->own, err);
     if (!status)
         status = vxs_residual_rows_init(t, m->products->values, m->products->n, &m->rows, err);
     /* the products that folds share are not of one fold; `unit` has measured the columns as well */
-    m->passes = (m->own || !t->products_shared ? 1 : 0) + vxs_machine_passes(t, read);
+    bool reads = !vxs_kernel_is_given(settings) && (m->own || !t->products_shared);
+    m->passes = (reads ? 1 : 0) + vxs_machine_passes(t, read);
     return status ? status : make_kernel(t, m, err);
 }
 
@@ -123,7 +129,7 @@ vxs_status vxs_prepare_machine(const vxs_context *context, vxs_task *t, size_t o
                                vxs_error *err)
 {
     (void)output;
-    vxs_status status = make_machines(context, t, &settings->svm, err);
+    vxs_status status = make_machines(context, t, settings, err);
     if (status) {
         vxs_task_unprepare(t);
         return status;
@@ -152,6 +158,8 @@ void vxs_machine_free(void *machine)
     free(m->mixed);
     vxs_residual_rows_release(&m->rows);
     free(m->sensitivity);
+    free(m->flat);
+    free(m->kernel_rows);
     free(m);
 }
 
@@ -198,7 +206,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
         m->weight[o->fit.index[k]] = o->fit.weight[k];
     m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
     m->kernel = prepared->kernel;
-    o->fit.certificate.gamma = m->kernel.kind == VXS_KERNEL_LINEAR ? 0 : m->kernel.gamma;
+    o->fit.certificate.gamma = vxs_kernel_is_curved(m->kernel.kind) ? m->kernel.gamma : 0;
     m->products = prepared->products;
     m->residual = &prepared->rows.products;
     m->regresses = vxs_task_regresses(t);
@@ -347,10 +355,37 @@ static vxs_status keep_features(const vxs_task *t, vxs_machine *m, vxs_error *er
     return status;
 }
 
+/* A kernel that is given has weights of its values, and none of features. */
+static vxs_status flatten(const machines *prepared, vxs_machine *m, vxs_solution *fit,
+                          vxs_error *err)
+{
+    const vxs_residual_products *r = &prepared->rows.products;
+    double by = m->kernel.factor / m->kernel.scale;
+    double *work = vxs_alloc(2 * (r->columns + 1), sizeof(*work), err);
+    m->flat = vxs_alloc(m->n, sizeof(*m->flat), err);
+    if (!work || !m->flat) {
+        free(work);
+        return VXS_FAILED;
+    }
+    double *coefficients = work + r->columns + 1;
+    vxs_residual_products_flatten(r, m->weight, work, m->flat, coefficients);
+    for (size_t l = 0; l < m->n; l++)
+        m->flat[l] *= by;
+    for (size_t c = 0; c < r->columns; c++)
+        fit->covariate_coefficients[c] += by * coefficients[c];
+    fit->count = fit->certificate.nonzero = 0;
+    m->products = NULL;
+    m->residual = NULL;
+    free(work);
+    return VXS_OK;
+}
+
 static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     const machines *prepared = (const machines *)t->prepared;
     vxs_machine *m = o->encoded;
+    if (m->kernel.kind == VXS_KERNEL_PRECOMPUTED)
+        return flatten(prepared, m, &o->fit, err);
     uint64_t read = vxs_design_read(t->design);
     double *v = vxs_alloc(t->n, sizeof(*v), err);
     vxs_status status = v ? VXS_OK : VXS_FAILED;
@@ -373,7 +408,7 @@ static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     vxs_machine *m = o->encoded;
     uint64_t read = vxs_design_read(t->design);
-    if (m->kernel.kind == VXS_KERNEL_LINEAR)
+    if (!vxs_kernel_is_curved(m->kernel.kind))
         return VXS_OK;
     vxs_status status = find_sensitivity(t, m, err);
     o->fit.certificate.passes += vxs_machine_passes(t, read);
@@ -415,12 +450,26 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
     return status;
 }
 
+/* From the kernel values of new subjects. */
+static vxs_status score_by_rows(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
+                                vxs_error *err)
+{
+    if (!m->kernel_rows)
+        return vxs_fail(err, VXS_MISUSE, "a precomputed kernel has no values of new subjects");
+    for (size_t i = 0; i < x->count; i++)
+        for (size_t l = 0; l < m->n; l++)
+            scores[i] += m->flat[l] * m->kernel_rows[x->rows[i] * m->n + l];
+    return VXS_OK;
+}
+
 vxs_status vxs_machine_score(const vxs_output_fit *o, const vxs_scored_rows *x, double *scores,
                              vxs_error *err)
 {
     const vxs_machine *m = o->encoded;
     if (m->residual)
         return score_by_products(m, x, scores, err);
+    if (m->kernel.kind == VXS_KERNEL_PRECOMPUTED)
+        return score_by_rows(m, x, scores, err);
     return m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_linear_encoder.score(o, x, scores, err)
                                                : vxs_machine_score_features(m, x, scores, err);
 }
@@ -480,10 +529,13 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
         status = map(t, &again, err);
     if (!status)
         status = vxs_machine_same_weights(&again.fit, fit, err);
+    const vxs_machine *found = again.encoded;
+    if (!status && m->flat && !agree(found->flat, m->flat, m->n))
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "the model's weights of kernel values are not those of its subjects");
     if (!status && m->sensitivity)
         status = find_sensitivity(t, again.encoded, err);
-    if (!status && m->sensitivity &&
-        !agree(((const vxs_machine *)again.encoded)->sensitivity, m->sensitivity, t->cohort->p))
+    if (!status && m->sensitivity && !agree(found->sensitivity, m->sensitivity, t->cohort->p))
         status =
             vxs_fail(err, VXS_BAD_DATA, "the model's sensitivities are not those of its subjects");
     vxs_output_release(&again);

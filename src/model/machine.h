@@ -16,8 +16,9 @@ typedef struct vxs_products {
     double *values; /* n x n, of all rows of the cohort; NULL until made */
     double *parts;  /* count x n x n, of each of the task's groups; NULL until made */
     size_t count;
-    double *penalties; /* the task's factors of columns, or NULL */
-    bool centered;     /* a value of each column is taken out of it */
+    double *penalties;          /* the task's factors of columns, or NULL */
+    bool centered;              /* a value of each column is taken out of it */
+    struct vxs_products *given; /* a kernel that stands in their place, or NULL: given_kernel.c */
 } vxs_products;
 VXS_MUST_CHECK vxs_products *vxs_products_new(const vxs_task *task, vxs_error *err);
 void vxs_products_free(vxs_products *products);
@@ -70,9 +71,15 @@ typedef struct {
     /* p: root mean square, over training subjects, of the score's derivative by a feature; of
      * models whose kernel is not linear */
     double *sensitivity;
+    /* Of a kernel that is given: n weights of its values, and the values of new subjects with the
+     * training subjects, n for each row of their cohort, or NULL. */
+    double *flat, *kernel_rows;
 } vxs_machine;
 VXS_MUST_CHECK vxs_machine *vxs_machine_new(size_t n, vxs_error *err);
 void vxs_machine_free(void *machine);
+
+/* given_kernel.c */
+bool vxs_kernel_is_given(const vxs_method_settings *settings);
 
 /* machine_scores.c: adds to the scores of rows what the features that the model keeps make of them;
  * takes memory for each pair of a row and a support vector. */

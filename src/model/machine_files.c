@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MORE = 3 }; /* numbers behind the weights */
+enum { MORE = 3, FILES = 4 }; /* numbers behind the weights; arrays of vxs_machine_files */
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -57,6 +57,22 @@ static vxs_status write_scales(const vxs_model *m, const vxs_task *t, FILE *stre
     return status;
 }
 
+static bool has_flat(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return ((const vxs_machine *)m->outputs[0].encoded)->flat != NULL;
+}
+
+static vxs_status write_flat(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    const size_t shape[2] = { m->output_count, t->n };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        (void)!fwrite(((const vxs_machine *)m->outputs[k].encoded)->flat, sizeof(double), t->n,
+                      stream);
+    return status;
+}
+
 static bool has_sensitivity_map(const vxs_model *m, const vxs_task *t)
 {
     return m->voxels && has_features(m, t);
@@ -94,6 +110,7 @@ const vxs_model_file vxs_machine_files[] = {
     { .name = "alpha.npy", .write = vxs_machine_write_alpha },
     { .name = "training.npy", .has = has_features, .write = write_training },
     { .name = "scales.npy", .has = has_features, .write = write_scales },
+    { .name = "kernel_weights.npy", .has = has_flat, .write = write_flat },
     { .name = "sensitivity.nii.gz", .has = has_sensitivity_map, .write = write_sensitivity },
     { .name = NULL }
 };
@@ -142,7 +159,7 @@ static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_setti
                                         .degree = (int)s->degree,
                                         .scale = vxs_npy_item(&a, at + n + 1),
                                         .factor = vxs_npy_item(&a, at + n + 2) };
-        if (!status && s->kernel != VXS_KERNEL_LINEAR && !(machine->kernel.gamma > 0))
+        if (!status && vxs_kernel_is_curved(s->kernel) && !(machine->kernel.gamma > 0))
             status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: gamma", m->path);
         if (!status && !(machine->kernel.scale > 0 && machine->kernel.factor > 0))
             status = broken(path, "scale and factor of the kernel are above 0", err);
@@ -190,6 +207,25 @@ static vxs_status read_features(const char *training_path, const char *scales_pa
     return status;
 }
 
+static vxs_status read_flat(const char *path, vxs_model *m, vxs_error *err)
+{
+    vxs_npy a = { .count = 0 };
+    vxs_status status = open_matrix(path, (int)sizeof(double), m->output_count, &a, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        vxs_machine *machine = m->outputs[k].encoded;
+        size_t n = machine->n;
+        if (a.shape[1] != n)
+            status = broken(path, "it has other columns", err);
+        machine->flat = status ? NULL : vxs_alloc(n, sizeof(*machine->flat), err);
+        if (!status && !machine->flat)
+            status = VXS_FAILED;
+        for (size_t l = 0; l < n && !status; l++)
+            machine->flat[l] = vxs_npy_item(&a, k * n + l);
+    }
+    vxs_npy_release(&a);
+    return status;
+}
+
 /* Those of features that are not in the table are 0. */
 static vxs_status take_sensitivity(vxs_model *m, const vxs_table *table, size_t output,
                                    vxs_error *err)
@@ -232,19 +268,21 @@ static vxs_status read_sensitivity(const char *folder, vxs_model *m, vxs_error *
 vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     vxs_method_settings settings = { .path.lambda = NAN };
-    char *paths[3] = { NULL };
+    char *paths[FILES] = { NULL };
     vxs_status status = vxs_model_method(m, &settings, err);
-    for (int k = 0; k < 3 && !status; k++) {
+    for (int k = 0; k < FILES && !status; k++) {
         paths[k] = vxs_format(err, "%s/%s", folder, vxs_machine_files[k].name);
         status = paths[k] ? VXS_OK : VXS_FAILED;
     }
     if (!status)
         status = read_alpha(paths[0], m, &settings.svm, err);
-    if (!status && settings.svm.kernel != VXS_KERNEL_LINEAR)
+    if (!status && vxs_kernel_is_curved(settings.svm.kernel))
         status = read_features(paths[1], paths[2], m, err);
-    if (!status && settings.svm.kernel != VXS_KERNEL_LINEAR)
+    if (!status && vxs_kernel_is_given(&settings))
+        status = read_flat(paths[3], m, err);
+    if (!status && vxs_kernel_is_curved(settings.svm.kernel))
         status = read_sensitivity(folder, m, err);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < FILES; k++)
         free(paths[k]);
     return status;
 }

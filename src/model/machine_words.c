@@ -18,7 +18,8 @@ static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional s
 
 /* ---- svm ------------------------------------------------------------------------------------- */
 
-static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial" };
+static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial",
+                                            "precomputed" };
 
 static void describe_svm(const vxs_record *r, vxs_prose *p)
 {
@@ -37,6 +38,9 @@ static void solve_svm(const vxs_record *r, vxs_prose *p)
 
 static const char *weigh_svm(const vxs_record *r)
 {
+    if (r->settings.svm.kernel == VXS_KERNEL_PRECOMPUTED)
+        return "The kernel was given: no feature was read, so that none has a weight and there is "
+               "no map.";
     return r->settings.svm.kernel == VXS_KERNEL_LINEAR
                ? "Every voxel has a weight: none is selected, and a large weight is no evidence "
                  "that the voxel alone predicts. The pattern of the cross-validation is easier to "
@@ -50,8 +54,11 @@ static const char *weigh_svm(const vxs_record *r)
 static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const vxs_svm_settings *s = &r->settings.svm;
-    fputs(kernel_words[s->kernel], vxs_begin_row(rows, "Kernel"));
-    if (s->kernel != VXS_KERNEL_LINEAR)
+    FILE *out = vxs_begin_row(rows, "Kernel");
+    fputs(kernel_words[s->kernel], out);
+    if (s->kernel == VXS_KERNEL_PRECOMPUTED)
+        fprintf(out, ": %s. No feature was read: none has a weight, and there is no map", s->file);
+    if (vxs_kernel_is_curved(s->kernel))
         fputs(s->gammas ? s->gammas : "1", vxs_begin_row(rows, "gamma"));
     if (r->class_count == 0)
         vxs_write_number(vxs_begin_row(rows, "epsilon"), "%s SD of the target", s->epsilon);

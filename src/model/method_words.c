@@ -482,9 +482,12 @@ void vxs_describe_model(const vxs_record *r, vxs_prose *p)
 {
     const char *confounds = r->task.confounds;
     bool out = r->task.confounds_as == VXS_CONFOUNDS_REGRESS;
-    fprintf(p->out, "%s was predicted from ", r->task.target);
-    vxs_write_number(p->out, "%s ", r->features);
-    fprintf(p->out, "%s with ", vxs_feature_kind_names[r->features_are]);
+    fprintf(p->out, "%s was predicted ", r->task.target);
+    if (!vxs_reads_no_feature(&r->task, &r->settings)) {
+        vxs_write_number(p->out, "from %s ", r->features);
+        fprintf(p->out, "%s ", vxs_feature_kind_names[r->features_are]);
+    }
+    fputs("with ", p->out);
     words_of(r)->describe(r, p);
     if (confounds && out)
         fprintf(p->out, ", after regressing %s out of the features", confounds);

@@ -464,9 +464,10 @@ static vxs_status save(const vxs_context *context, const vxs_model *m, const vxs
         VXS_GRAPH_FILE, table ? table->file : NULL, VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
         "mask.nii.gz",  "regions.nii.gz",           "regions.tsv",        "reference.nii.gz"
     };
-    const bool voxels = m->voxels != NULL, regions = t->cohort->kind == VXS_FEATURES_REGIONS;
+    const bool voxels = m->voxels != NULL, map = !vxs_reads_no_feature(&m->task, settings);
+    const bool regions = t->cohort->kind == VXS_FEATURES_REGIONS;
     const bool requested[] = { true,
-                               voxels,
+                               voxels && map,
                                voxels,
                                t->penalties != NULL,
                                vxs_task_method(t)->graph == VXS_GRAPH_NEEDED ||

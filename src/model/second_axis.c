@@ -8,7 +8,7 @@
 
 static bool has_curved_kernel(const vxs_method_settings *m)
 {
-    return m->svm.kernel != VXS_KERNEL_LINEAR;
+    return vxs_kernel_is_curved(m->svm.kernel);
 }
 
 const vxs_axis vxs_laplacian_axis = { .option = "laplacian",

@@ -38,6 +38,7 @@ void vxs_products_free(vxs_products *p)
     free(p->values);
     free(p->parts);
     free(p->penalties);
+    vxs_products_free(p->given);
     free(p);
 }
 

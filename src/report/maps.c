@@ -302,6 +302,8 @@ vxs_status vxs_section_maps(const vxs_results *s, vxs_error *err)
     const char *words = vxs_weight_words(&s->record);
     if (words)
         vxs_html(s->out, "<p>%s</p>\n", words);
+    if (s->kind->model && vxs_reads_no_feature(&s->record.task, &s->record.settings))
+        return VXS_OK;
     vxs_status status = vxs_places_read(s, &m, err);
     for (const vxs_results_map *r = s->kind->maps; r->file && !status; r++)
         if (!r->selected || !vxs_record_is_dense(&s->record))

@@ -5,4 +5,7 @@ rm -rf ./*
 run "$PYTHON" "$top/tests/model/svm_gamma_agrees.py"
 same "the grid of gamma is that of each gamma" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/svm_given_agrees.py"
+same "a kernel that is given" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 nothing_left "svm"

@@ -82,6 +82,11 @@ double vxs_residual_products_row(const vxs_residual_products *residual, size_t x
 double vxs_residual_products_trained(const vxs_residual_products *residual, size_t l, double *work,
                                      double *row);
 
+/* sum_l a_l row_l of any row x, whose products with training rows are g and whose covariates are z,
+ * is d'g + coefficients'z. `work`: columns. */
+void vxs_residual_products_flatten(const vxs_residual_products *residual, const double *a,
+                                   double *work, double *d, double *coefficients);
+
 /* A kernel between two rows; the products of all training rows set its scale, in which a row counts
  * as often as its weight says (NULL: once). */
 typedef struct {
@@ -93,6 +98,11 @@ typedef struct {
 } vxs_kernel;
 VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products,
                                            const double *weights, size_t m, vxs_error *err);
+/* Neither linear nor given: the score has no weights of features, and gamma. */
+static inline bool vxs_kernel_is_curved(int kind)
+{
+    return kind == VXS_KERNEL_RBF || kind == VXS_KERNEL_POLY;
+}
 /* From x'z, x'x and z'z. */
 double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other);
 /* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */

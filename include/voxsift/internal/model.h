@@ -95,6 +95,12 @@ VXS_MUST_CHECK vxs_status vxs_model_check_files(const vxs_model *model, bool *se
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
+/* The method's kernel is given: no feature has a weight. */
+bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method);
+/* Gives a model of a precomputed kernel the values of a cohort's subjects with its training
+ * subjects; path NULL: none was given, which is an error if the model needs them. */
+VXS_MUST_CHECK vxs_status vxs_model_give_kernel(const vxs_model *model, const vxs_cohort *cohort,
+                                                const char *path, vxs_error *err);
 /* Lists subjects with unseen levels; the list is released by the caller, also after an error. */
 VXS_MUST_CHECK vxs_status vxs_model_unseen(const vxs_model *model, const vxs_cohort *cohort,
                                            vxs_unseen_list *list, vxs_error *err);

@@ -42,7 +42,7 @@ typedef struct {
     vxs_costs costs;
 } saiv;
 
-static const char *const kernels[] = { "linear", "rbf", "poly", NULL };
+static const char *const kernels[] = { "linear", "rbf", "poly", "precomputed", NULL };
 
 const vxs_param vxs_svm_params[] = {
     VXS_CHOICE_ROW("kernel", "KERNEL", VXS_AT(svm.kernel), 0, kernels, "similarity of two subjects",
@@ -50,7 +50,14 @@ const vxs_param vxs_svm_params[] = {
                    .more = "linear: x'z, whose model is one weight for each feature; rbf: "
                            "exp(-G |x - z|^2), for relations that are not linear; poly: "
                            "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
-                           "subjects, |x - z|^2 by the median of |x - z|^2."),
+                           "subjects, |x - z|^2 by the median of |x - z|^2. precomputed: the "
+                           "values of --kernel-file; no feature is read, and there is no map."),
+    VXS_PATH_ROW("kernel-file", "FILE", VXS_AT(svm.file),
+                 "with --kernel precomputed: NPY matrix, a row and a column for each subject",
+                 .head = VXS_HEAD_MODEL,
+                 .more = "Beside FILE.npy stands FILE.tsv with the ids of its rows in the first "
+                         "column. Subjects are found by id; there may be others. Means and "
+                         "confounds are taken out of it as out of features."),
     VXS_COSTS_ROW,
     VXS_TEXT_ROW("gamma", "LIST", VXS_AT(svm.gammas),
                  "G of the kernels rbf and poly; of a list (0.1,1,10) folds choose, with C; "
