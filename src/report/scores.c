@@ -238,6 +238,26 @@ void vxs_sentence_comparison(const vxs_results *s)
                  names);
 }
 
+/* Those that there are. */
+static void describe_baselines(const vxs_results *s, const vxs_json *baselines)
+{
+    bool covariates = vxs_json_get(baselines, "covariates") != NULL;
+    fputs("Baselines: constant predicts the mean or the commonest class of the training subjects "
+          "of each fold",
+          s->out);
+    if (covariates)
+        fputs(", covariates predicts from the covariates alone", s->out);
+    if (vxs_json_get(baselines, "global_signal"))
+        vxs_html(s->out, ", global signal from the sum of all features%s",
+                 covariates ? " and the covariates" : "");
+    if (vxs_json_get(baselines, VXS_DENSE_KEY))
+        vxs_html(s->out,
+                 ", dense linear is %s regression with a weight for every feature, its penalty "
+                 "chosen by the same inner folds",
+                 s->classes ? "logistic" : "ridge");
+    fputs(".", s->out);
+}
+
 static void write_table(const vxs_results *s)
 {
     const vxs_json *other = vxs_json_get(s->about, "baseline");
@@ -264,12 +284,13 @@ static void write_table(const vxs_results *s)
     vxs_html(s->out,
              "; all other metrics are computed over all subjects.%s%s Under the value of each "
              "baseline: the difference model - baseline, with an interval from the same bootstrap "
-             "draws. Baselines: constant predicts the mean or the commonest class of the training "
-             "subjects of each fold, covariates predicts from the covariates alone, global signal "
-             "from the sum of all features, with "
-             "the covariates if there are any. scores.tsv also has inner scores, which only choose "
-             "%s and are optimistically biased.</p>\n",
-             curve, slope, vxs_record_path(&s->record)->name);
+             "draws. ",
+             curve, slope);
+    describe_baselines(s, other);
+    vxs_html(s->out,
+             " scores.tsv also has inner scores, which only choose %s and are optimistically "
+             "biased.</p>\n",
+             vxs_record_path(&s->record)->name);
 }
 
 static void write_warnings(const vxs_results *s)
