@@ -3,7 +3,7 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
-static char place[512];
+static char place[512], groups[720]; /* of features */
 
 static const char *in(const char *name)
 {
@@ -38,6 +38,10 @@ static void set_up(void)
                                      .mem = 1 << 26 };
     WORKS(vxs_cohort_make(NULL, &settings, NULL, in("cohort"), false, &summary, &err), err);
     cr_assert(!summary.sparse);
+    snprintf(groups, sizeof(groups), "file:%s", in("groups.tsv"));
+    FILE *members = fopen(in("groups.tsv"), "w");
+    fputs("group\tfeature\nfirst\ta\nfirst\tb\nsecond\tc\nsecond\td\n", members);
+    cr_assert(fclose(members) == 0);
     FILE *text = fopen(in("x.svm"), "w");
     for (int i = 0; i < 12; i++)
         fprintf(text, "0 %d:1 %d:%d\n", 1 + i * 7 % 5, 6 + i * 3 % 4, 1 + i % 3);
@@ -60,7 +64,7 @@ static void tear_down(void)
 TestSuite(fit_faults, .init = set_up, .fini = tear_down);
 
 enum { LASSO = VXS_METHOD_LASSO, FUSED = VXS_METHOD_FUSED, SKFS = VXS_METHOD_SKFS };
-enum { SVM = VXS_METHOD_SVM };
+enum { SVM = VXS_METHOD_SVM, MKL = VXS_METHOD_MKL };
 static int solver; /* of skfs */
 static const vxs_svm_settings machine = {
     .kernel = VXS_KERNEL_RBF, .gamma = 1, .constant = 1, .degree = 3, .epsilon = 0.1
@@ -81,11 +85,13 @@ static vxs_status fit_and_save(const char *target, int method_number, const vxs_
                                    .kernels.solver = solver,
                                    .kernels.steps = 20,
                                    .kernels.gamma = 1,
-                                   .svm = machine };
+                                   .svm = machine,
+                                   .blocks.groups = method_number == MKL ? groups : NULL };
     vxs_task task;
     vxs_model model;
     settings.confounds = strcmp(target, "sex") == 0 ? "age" : "sex";
-    if (method_number == SKFS || method_number == VXS_METHOD_HSIC || method_number == SVM)
+    if (method_number == SKFS || method_number == VXS_METHOD_HSIC || method_number == SVM ||
+        method_number == MKL)
         settings.confounds = NULL; /* taken out, two at a time, they do without memory */
     vxs_status status = vxs_task_new(NULL, cohort, &settings, &task, err);
     if (status)
@@ -193,6 +199,16 @@ static vxs_status machine_of_a_class(vxs_error *err)
     return whole("cohort", "sex", SVM, err);
 }
 
+static vxs_status kernels_of_groups(vxs_error *err)
+{
+    return whole("cohort", "score", MKL, err);
+}
+
+Test(fit_faults, kernels_of_groups)
+{
+    cr_assert(fail_each_request(kernels_of_groups) > 150);
+}
+
 Test(fit_faults, kernel_machines)
 {
     cr_assert(fail_each_request(machine_of_a_score) > 100);
@@ -232,7 +248,9 @@ static vxs_status cross_validate(const char *target, int method, vxs_error *err)
     vxs_method_settings how = {
         .path.lambda = NAN, .path.lambda_ratio = 0.2, .path.nlambda = 2, .tol = 1e-6, .svm = machine
     };
-    if (method == SVM)
+    if (method == MKL)
+        how.blocks.groups = groups;
+    if (method == SVM || method == MKL)
         how.svm.costs = "0.1,1";
     vxs_cohort cohort;
     vxs_task task;
@@ -273,9 +291,15 @@ static vxs_status cv_of_machines(vxs_error *err)
     return cross_validate("sex", SVM, err);
 }
 
+static vxs_status cv_of_groups(vxs_error *err)
+{
+    return cross_validate("sex", MKL, err);
+}
+
 Test(fit_faults, cross_validation_of_machines)
 {
     cr_assert(fail_each_request(cv_of_machines) > 400);
+    cr_assert(fail_each_request(cv_of_groups) > 400);
 }
 
 Test(fit_faults, cross_validation)

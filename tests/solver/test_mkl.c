@@ -359,3 +359,29 @@ Test(mkl, kernels_that_are_none_are_refused)
             err, VXS_BAD_DATA, "not positive semidefinite");
     vxs_design_free(e.design);
 }
+
+static example starved;
+
+static vxs_status solve_starved(vxs_error *err)
+{
+    const vxs_path_point points[] = { { VXS_BY_COST, 0.1 }, { VXS_BY_COST, 5 } };
+    vxs_solver *solver = NULL;
+    vxs_status status = vxs_solver_new(NULL, &vxs_methods[VXS_METHOD_MKL], &starved.problem,
+                                       &starved.settings, &solver, err);
+    for (size_t k = 0; k < 2 && !status; k++) {
+        vxs_solution s;
+        status = vxs_solver_fit_at(solver, points[k], &s, err);
+        vxs_solution_release(&s);
+    }
+    vxs_solver_free(solver);
+    return status;
+}
+
+Test(mkl, memory_that_is_short)
+{
+    for (uint64_t number = 0; number < 2; number++) {
+        draw_example(&starved, number, 14, 12);
+        cr_expect(fail_each_request(solve_starved) > 20);
+        vxs_design_free(starved.design);
+    }
+}
