@@ -5,6 +5,7 @@
  * and it is divided by its mean. There are no weights of features; new subjects come with their
  * kernel values. */
 #include "linalg/lapack.h"
+#include "model/axis.h"
 #include "model/estimators.h"
 #include "model/machine.h"
 
@@ -229,6 +230,8 @@ vxs_status vxs_share_kernel(const vxs_context *context, vxs_task *t, const vxs_m
     (void)context;
     if (!vxs_kernel_is_given(s) && s->svm.file)
         return vxs_fail(err, VXS_MISUSE, "'--kernel-file' goes with '--kernel precomputed'");
+    if (s->svm.gammas && !vxs_gamma_axis.applies(s))
+        return vxs_fail(err, VXS_MISUSE, "'--gamma' goes with '--kernel rbf' or '--kernel poly'");
     if (!vxs_kernel_is_given(s) || t->products->given)
         return VXS_OK;
     vxs_status status = check_task(t, s, err);
