@@ -69,7 +69,17 @@ warns 0 methods
 "$PYTHON" - << 'EOP'
 import nibabel as nib, numpy as np
 nib.save(nib.Nifti1Image(np.zeros((4, 4, 4), "f4"), np.eye(4)), "none.nii.gz")
+rows = ["participant_id\timage\tlabel"]
+for name in "abcd":
+    values = np.random.default_rng(ord(name)).random((6, 6, 6)).astype("f4") + 1
+    if name == "a":
+        values[2, 2, 2] = np.nan
+    nib.save(nib.Nifti1Image(values, np.eye(4)), f"{name}.nii.gz")
+    nib.save(nib.Nifti1Image((values > 1.5).astype("u1"), np.eye(4)), f"{name}_label.nii.gz")
+    rows.append(f"sub-{name}\t{name}.nii.gz\t{name}_label.nii.gz")
+open("images.tsv", "w").write("\n".join(rows) + "\n")
 EOP
+warns 1 patches images.tsv --image-column image --label-column label --per-class 9 -o w # who has gaps
 warns 1 info none.nii.gz
 warns 1 regions none.nii.gz --threshold 1
 # every command whose help has --json is among these
