@@ -76,8 +76,12 @@ static void take_sums(const vxs_residual_products *r, size_t x, double *h)
     const double *g = r->products + x * r->n;
     for (size_t c = 0; c < q; c++) {
         double sums[PARTS] = { 0 };
-        for (size_t l = 0; l < m; l++)
-            sums[l % PARTS] += r->b[l * q + c] * g[r->train[l]];
+        size_t l = 0;
+        for (; l + PARTS <= m; l += PARTS)
+            for (size_t part = 0; part < PARTS; part++)
+                sums[part] += r->b[(l + part) * q + c] * g[r->train[l + part]];
+        for (; l < m; l++)
+            sums[0] += r->b[l * q + c] * g[r->train[l]];
         h[c] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
     }
 }
@@ -142,6 +146,7 @@ static double fill_row(const vxs_residual_products *r, size_t x, const double *z
         row[l] = g[r->train[l]];
     for (size_t k = 0; k < q; k++) {
         const double *sums = r->sums + k, *own = r->z + k * m;
+#pragma omp simd
         for (size_t l = 0; l < m; l++)
             row[l] += c[k] * own[l] - z[k] * sums[l * q];
     }
