@@ -248,7 +248,7 @@ size_t vxs_method_losses(const vxs_method *method, char *words, size_t size)
     size_t count = 0, used = 0;
     *words = '\0';
     for (const vxs_loss_kind *const *loss = vxs_loss_kinds; *loss; loss++)
-        if (vxs_method_takes_loss(method, *loss) && used < size)
+        if (vxs_method_takes_loss(method, *loss) && vxs_names_loss(*loss) && used < size)
             used += (size_t)snprintf(words + used, size - used, "%s%s", count++ > 0 ? ", " : "",
                                      (*loss)->name);
     return count;

@@ -101,6 +101,14 @@ const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings)
     return chosen_losses[settings->loss];
 }
 
+bool vxs_names_loss(const vxs_loss_kind *loss)
+{
+    for (size_t k = 0; k < sizeof(chosen_losses) / sizeof(chosen_losses[0]); k++)
+        if (chosen_losses[k] == loss)
+            return true;
+    return false;
+}
+
 bool vxs_takes_threshold(const vxs_task_settings *settings)
 {
     const vxs_loss_kind *loss = vxs_chosen_loss(settings);

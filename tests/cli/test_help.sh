@@ -53,6 +53,10 @@ for method in $(voxsift methods --json | "$PYTHON" -c 'import json,sys; print(*(
     for heading in "When to use it" Problem Target Options Example "Reading the result" Cost Citation; do
         same "help $method: $heading" "$(grep -cx "$heading" page)" 1
     done
+    for loss in $(sed -n 's/^  --loss LOSS *//p' page | tr -d ,); do
+        run voxsift fit none --target x --method "$method" --loss "$loss" -o y
+        same "--loss $loss of help $method" "$(grep -c "expects one of" "$work/err")" 0
+    done
     same "help $method: 80 columns" "$(awk 'length > 80 && !/^  voxsift/' page)" ""
     works "methods $method" voxsift methods "$method"
     same "methods $method is help $method" "$(cat "$work/out")" "$(cat page)"
