@@ -10,8 +10,7 @@
  * Method    semismooth Newton steps (I + Q X_A X_A' Q / ridge) d = -gradient with
  *           A = {|x_j's| > lambda} and Q the projection onto the complement of C, with an exact
  *           line search
- * Stops     whole steps leave A and its signs as they were, the gradient is rounding, or the gap
- *           between w and s, which is half the square of its length, is small enough
+ * Stops     whole steps leave A and its signs as they were, or the gradient is rounding
  * Cost      a step: 2 n p, and n^2 |A| + n^3 / 3 or, for |A| < n, n |A|^2 + |A|^3 / 3
  * Threads   those of BLAS
  * Source    Li, Sun and Toh 2018 (semismooth Newton steps for the lasso); the ridge makes the dual
@@ -30,7 +29,6 @@
 #define BLOCK      256   /* columns of a rank update */
 #define ROUNDING   1e-14 /* of the target's norm */
 #define REFINED    1e-12 /* the same, once the support stays: else a second step there */
-#define SHARE      0.1   /* of the gap that is asked for: that of the model, |gradient|^2 / 2 */
 #define FEASIBLE   1e-9  /* of the sum of sizes */
 #define NARROW     40    /* halvings of the line search */
 #define FLAT       0.1   /* of the slope at the start: the line search ends */
@@ -343,7 +341,6 @@ static double line_search(const vxs_dual_newton *t, const vxs_net_model *m)
 static vxs_status iterate(vxs_dual_newton *t, const vxs_net_model *m, uint64_t *steps,
                           vxs_error *err)
 {
-    const double enough = sqrt(2 * SHARE * m->gap);
     double size, share = 0;
     int unchanged = 0;
     set_xi(t, m);
@@ -359,8 +356,7 @@ static vxs_status iterate(vxs_dual_newton *t, const vxs_net_model *m, uint64_t *
         set_gradient(t, m, count);
         unchanged = share < 1 || changed ? 0 : unchanged + 1;
         double left = cblas_dnrm2((int)m->n, t->left, 1);
-        double rounding = size * (unchanged > 0 ? REFINED : ROUNDING);
-        if (left <= fmax(rounding, enough) || unchanged > 1)
+        if (left <= size * (unchanged > 0 ? REFINED : ROUNDING) || unchanged > 1)
             break;
         vxs_status status = find_way(t, m, count, &definite, err);
         if (!status)
@@ -417,8 +413,8 @@ vxs_status vxs_dual_newton_solve(vxs_dual_newton *t, const vxs_net_model *m, dou
 
 /* ---- On the working set ---------------------------------------------------------------------- */
 
-vxs_status vxs_working_set_net(vxs_working_set *a, double lambda, double gap, double *target,
-                               bool *solved, vxs_error *err)
+vxs_status vxs_working_set_net(vxs_working_set *a, double lambda, double *target, bool *solved,
+                               vxs_error *err)
 {
     vxs_net_model model = { .n = a->n,
                             .q = a->q,
@@ -429,7 +425,6 @@ vxs_status vxs_working_set_net(vxs_working_set *a, double lambda, double gap, do
                             .loss_gradient = a->loss_gradient,
                             .curvature = a->curvature,
                             .lambda = lambda,
-                            .gap = gap,
                             .ridge = a->ridge,
                             .nonnegative = a->problem->nonnegative,
                             .context = a->context };

@@ -15,7 +15,6 @@ typedef struct {
     const double *loss_gradient; /* n */
     const double *curvature;     /* n: second derivatives of the loss */
     double lambda, ridge;
-    double gap; /* absolute: small enough; 0: as small as rounding allows */
     bool nonnegative;
     const vxs_context *context; /* for interruption; may be NULL */
 } vxs_net_model;

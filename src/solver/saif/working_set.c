@@ -466,11 +466,11 @@ static bool uses_dual(const vxs_working_set *a, bool slow)
 }
 
 /* A Newton step of all columns by the dual; an exact one if the model has no minimum. */
-static vxs_status net_step(vxs_working_set *a, double lambda, double gap, double primal,
-                           double *room, bool *moved, vxs_error *err)
+static vxs_status net_step(vxs_working_set *a, double lambda, double primal, double *room,
+                           bool *moved, vxs_error *err)
 {
     bool solved;
-    vxs_status status = vxs_working_set_net(a, lambda, gap, room, &solved, err);
+    vxs_status status = vxs_working_set_net(a, lambda, room, &solved, err);
     if (status)
         return status;
     if (!solved)
@@ -503,7 +503,7 @@ vxs_status vxs_working_set_solve_once(vxs_working_set *a, double lambda, double 
         if (projects(a))
             status = projected_step(a, lambda, state->primal, theta, room, &moved, err);
         else if (uses_dual(a, slow))
-            status = net_step(a, lambda, target, state->primal, room, &moved, err);
+            status = net_step(a, lambda, state->primal, room, &moved, err);
         else
             status = descends(a, slow) ? descent_step(a, lambda, EPOCHS, theta, room, err)
                                        : exact_step(a, lambda, state->primal, room, &moved, err);

@@ -104,10 +104,9 @@ void vxs_working_set_descend(vxs_working_set *active, double lambda, int iterati
  * `room` has q + count entries. */
 VXS_MUST_CHECK vxs_status vxs_working_set_newton(vxs_working_set *active, double lambda, size_t m,
                                                  double *room, double *target, vxs_error *err);
-/* dual_newton.c: target = the minimum of the quadratic model with a ridge, or a point within `gap`
- * of it; `solved` is false if it
+/* dual_newton.c: target = the minimum of the quadratic model with a ridge; `solved` is false if it
  * has none. */
-VXS_MUST_CHECK vxs_status vxs_working_set_net(vxs_working_set *active, double lambda, double gap,
+VXS_MUST_CHECK vxs_status vxs_working_set_net(vxs_working_set *active, double lambda,
                                               double *target, bool *solved, vxs_error *err);
 /* line_search.c: moves the weights towards the target, or, with `clip`, until they would change
  * sign; z are their predictions. An exact line search for the squared hinge, else halvings; `moved`
