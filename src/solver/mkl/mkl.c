@@ -142,29 +142,6 @@ static double largest(const mkl *s)
     return most;
 }
 
-/* What rounding left of the sum of weights goes to the variable that has most room. False if none
- * has enough. */
-static bool balance(mkl *s)
-{
-    vxs_box *x = &s->box;
-    double sum = 0, most = 0;
-    size_t best = SIZE_MAX;
-    for (size_t k = 0; k < x->count; k++) {
-        double room = fmin(x->t[k], x->c[k] - x->t[k]);
-        sum += x->sign[k] * x->t[k];
-        if (room > most) {
-            most = room;
-            best = k;
-        }
-    }
-    if (!x->intercept || sum == 0)
-        return true;
-    if (best == SIZE_MAX || fabs(sum) >= most)
-        return false;
-    x->t[best] -= x->sign[best] * sum;
-    return true;
-}
-
 /* ---- The working set ------------------------------------------------------------------------- */
 
 /* The kernel outside the set with the largest norm above `least`, or SIZE_MAX. */
@@ -278,7 +255,7 @@ static vxs_status choose_weights(mkl *s, const vxs_joint *j, double target, vxs_
 {
     static const double ways[] = { 1, 1e-2, 1e-4 };
     take_weights(s, j, 0);
-    (void)balance(s);
+    (void)vxs_box_balance(&s->box);
     vxs_status status = evaluate(s, state, err);
     if (status || !(state->primal - state->dual <= target))
         return status;
@@ -286,7 +263,7 @@ static vxs_status choose_weights(mkl *s, const vxs_joint *j, double target, vxs_
     for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
         vxs_box_state now;
         take_weights(s, j, ways[k]);
-        bool fine = balance(s);
+        bool fine = vxs_box_balance(&s->box);
         status = evaluate(s, &now, err);
         if (status)
             return status;
@@ -300,19 +277,6 @@ static vxs_status choose_weights(mkl *s, const vxs_joint *j, double target, vxs_
 }
 
 /* ---- One C ----------------------------------------------------------------------------------- */
-
-static void set_variables(mkl *s)
-{
-    const vxs_loss *l = &s->problem.loss;
-    bool scores = l->kind->of_scores;
-    for (size_t k = 0; k < s->box.count; k++) {
-        size_t i = scores ? k / 2 : k;
-        double sign = scores ? (k % 2 ? -1 : 1) : l->y[i];
-        s->box.row[k] = i;
-        s->box.sign[k] = sign;
-        s->box.q[k] = scores ? sign * l->y[i] - l->threshold : 1;
-    }
-}
 
 static void set_cost(mkl *s, double cost)
 {
@@ -494,7 +458,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         release(&s->solver);
         return status;
     }
-    set_variables(s);
+    vxs_box_set_variables(&s->box, &s->problem.loss);
     *solver = &s->solver;
     return VXS_OK;
 }

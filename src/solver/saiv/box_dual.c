@@ -26,6 +26,40 @@
 #define PATIENCE   4     /* checks without progress: a smaller gap, or */
 #define RISES      1e-3  /* of the gap: a rise of the dual value */
 
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+void vxs_box_set_variables(vxs_box *x, const vxs_loss *loss)
+{
+    bool scores = loss->kind->of_scores;
+    for (size_t k = 0; k < x->count; k++) {
+        size_t i = scores ? k / 2 : k;
+        double sign = scores ? (k % 2 ? -1 : 1) : loss->y[i];
+        x->row[k] = i;
+        x->sign[k] = sign;
+        x->q[k] = scores ? sign * loss->y[i] - loss->threshold : 1;
+    }
+}
+
+bool vxs_box_balance(vxs_box *x)
+{
+    double sum = 0, most = 0;
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < x->count; k++) {
+        double room = fmin(x->t[k], x->c[k] - x->t[k]);
+        sum += x->sign[k] * x->t[k];
+        if (room > most) {
+            most = room;
+            best = k;
+        }
+    }
+    if (!x->intercept || sum == 0)
+        return true;
+    if (best == SIZE_MAX || fabs(sum) >= most)
+        return false;
+    x->t[best] -= x->sign[best] * sum;
+    return true;
+}
+
 /* ---- The intercept --------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)

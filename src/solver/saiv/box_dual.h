@@ -8,6 +8,7 @@
 #define VXS_SOLVER_SAIV_BOX_DUAL_H
 
 #include "voxsift/internal/core.h"
+#include "voxsift/loss.h"
 
 typedef struct {
     const vxs_context *context;
@@ -18,6 +19,12 @@ typedef struct {
     double *sign, *q, *c, *t;
     double *f; /* n: K beta */
 } vxs_box;
+
+/* Rows, signs and q of a problem with one of the two losses. */
+void vxs_box_set_variables(vxs_box *box, const vxs_loss *loss);
+/* With an intercept: what rounding left of the sum of beta goes to the variable that has most room.
+ * False if none has enough. */
+bool vxs_box_balance(vxs_box *box);
 
 /* The primal and dual value, at the best b. */
 typedef struct {

@@ -158,19 +158,6 @@ static vxs_status check_diagonal(const saiv *s, vxs_error *err)
 
 /* ---- The dual problem ------------------------------------------------------------------------ */
 
-static void set_variables(saiv *s)
-{
-    const vxs_loss *l = &s->problem.loss;
-    bool scores = l->kind->of_scores;
-    for (size_t k = 0; k < s->box.count; k++) {
-        size_t i = scores ? k / 2 : k;
-        double sign = scores ? (k % 2 ? -1 : 1) : l->y[i];
-        s->box.row[k] = i;
-        s->box.sign[k] = sign;
-        s->box.q[k] = scores ? sign * l->y[i] - l->threshold : 1;
-    }
-}
-
 /* From one C to the next weights keep their share of the bound, or their value where C rises: as
  * the dual value is larger. Either way they still sum to 0. */
 static void set_cost(saiv *s, double cost)
@@ -193,23 +180,11 @@ static void set_cost(saiv *s, double cost)
     s->cost = cost;
 }
 
-/* What rounding left of the sum of weights goes to the variable that has most room, and values are
- * computed again. */
+/* Weights sum to 0 exactly, and values are computed again. */
 static void refresh(saiv *s)
 {
     vxs_box *x = &s->box;
-    double sum = 0, most = 0;
-    size_t best = SIZE_MAX;
-    for (size_t k = 0; k < x->count; k++) {
-        double room = fmin(x->t[k], x->c[k] - x->t[k]);
-        sum += x->sign[k] * x->t[k];
-        if (room > most) {
-            most = room;
-            best = k;
-        }
-    }
-    if (x->intercept && best != SIZE_MAX && fabs(sum) < most)
-        x->t[best] -= x->sign[best] * sum;
+    (void)vxs_box_balance(x);
     memset(x->f, 0, x->n * sizeof(*x->f));
     for (size_t k = 0; k < x->count; k++)
         if (x->t[k] != 0)
@@ -431,7 +406,7 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         release(&s->solver);
         return status;
     }
-    set_variables(s);
+    vxs_box_set_variables(&s->box, &s->problem.loss);
     *solver = &s->solver;
     return VXS_OK;
 }
