@@ -1,5 +1,6 @@
 /* estimators.c - the table of estimators: encoder, path and what goes with each method. */
 #include "model/estimators.h"
+#include "model/machine.h"
 #include "model/model.h"
 #include "model/words.h"
 
@@ -117,7 +118,8 @@ static const vxs_estimator estimators[] = {
                          .words = &vxs_svm_words,
                          .table = &vxs_kernel_table,
                          .share = vxs_share_kernel,
-                         .is_dense = vxs_machine_is_dense },
+                         .is_dense = vxs_machine_is_dense,
+                         .reads_no_feature = vxs_kernel_is_given },
     [VXS_METHOD_MKL] = { .encoder = &vxs_several_encoder,
                          .prepare = vxs_prepare_several,
                          .loss = loss_of_machine,
@@ -147,6 +149,12 @@ bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *meth
 {
     const vxs_estimator *e = vxs_estimator_of(task);
     return e->is_dense && e->is_dense(method);
+}
+
+bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method)
+{
+    const vxs_estimator *e = vxs_estimator_of(task);
+    return e->reads_no_feature && e->reads_no_feature(method);
 }
 
 const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,

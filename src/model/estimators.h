@@ -60,6 +60,8 @@ typedef struct {
     size_t (*limit)(vxs_method_settings *settings, size_t features);
     /* True if nearly every feature gets a weight; NULL: never. */
     bool (*is_dense)(const vxs_method_settings *settings);
+    /* True if models are made without features, so that these have no weights; NULL: never. */
+    bool (*reads_no_feature)(const vxs_method_settings *settings);
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);

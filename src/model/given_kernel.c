@@ -29,11 +29,6 @@ bool vxs_kernel_is_given(const vxs_method_settings *s)
     return s->svm.kernel == VXS_KERNEL_PRECOMPUTED;
 }
 
-bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method)
-{
-    return task->method == VXS_METHOD_SVM && vxs_kernel_is_given(method);
-}
-
 /* ---- The file -------------------------------------------------------------------------------- */
 
 static double value_at(const source *s, size_t i, size_t j)
