@@ -209,6 +209,49 @@ Test(box_dual, many_variables_are_solved_to_a_small_gap)
     }
 }
 
+/* How much two weights of a set would gain by moving, or one without an intercept. */
+static double violation_of(const vxs_box *x, size_t count)
+{
+    double up = -INFINITY, down = INFINITY;
+    for (size_t k = 0; k < count; k++) {
+        double value = x->sign[k] * x->q[k] - x->f[x->row[k]];
+        if (vxs_box_room(x, k, 1) > 0)
+            up = fmax(up, value);
+        if (vxs_box_room(x, k, -1) > 0)
+            down = fmin(down, value);
+    }
+    return x->intercept ? up - down : fmax(up, -down);
+}
+
+/* Others at rest need not sum to 0: the intercept of the set has a price then. */
+Test(box_dual, a_set_beside_others_at_their_bounds_is_solved)
+{
+    static size_t set[2 * FEW];
+    for (uint64_t number = 0; number < 200; number++) {
+        example e = make(10 + number % (FEW - 10), number, exp((double)(number % 7) - 3));
+        vxs_error err = VXS_ERROR_INIT;
+        vxs_box_work work = { .capacity = 0 };
+        double b, whole = 0;
+        draw_weights(&e.box, number);
+        size_t count = e.box.count / 2 / 2 * 2;
+        for (size_t k = 0; k < e.box.count; k++) {
+            whole += e.box.c[k];
+            set[k] = k;
+        }
+        vxs_threshold *thresholds = vxs_alloc(e.box.count, sizeof(*thresholds), &err);
+        WORKS(vxs_box_solve(&e.box, set, count, 1e-12 * whole, &work, &b, &err), err);
+        vxs_box_state state = vxs_box_evaluate(&e.box, set, count, thresholds);
+        double gap = (state.primal - state.dual) / whole;
+        check_feasible(&e.box, number);
+        cr_assert(gap >= -1e-12 && gap <= 1e-9 && violation_of(&e.box, count) <= 1e-4,
+                  "problem %d: gap %g, violation %g", (int)number, gap,
+                  violation_of(&e.box, count));
+        free(thresholds);
+        vxs_box_work_release(&work);
+        release(&e);
+    }
+}
+
 /* In a process each, as the choice is made once. */
 static void solve_with(const char *vectors, double *weights)
 {

@@ -68,10 +68,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* sum c [sign (v - b)]_+ is least where the slope, which grows with b by c at each v, passes 0. */
-static double best_intercept(vxs_threshold *v, size_t count)
+/* sum c [sign (v - b)]_+ + held b is least where the slope, which grows with b by c at each v,
+ * passes 0. */
+static double best_intercept(vxs_threshold *v, size_t count, double held)
 {
-    double slope = 0, whole = 0;
+    double slope = held, whole = 0;
     size_t k = 0;
     qsort(v, count, sizeof(*v), by_value);
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +94,8 @@ static double threshold_of(const vxs_box *x, size_t k)
     return x->sign[k] * x->q[k] - x->f[x->row[k]];
 }
 
-static double find_intercept(const vxs_box *x, const size_t *set, size_t count, vxs_threshold *v)
+static double find_intercept(const vxs_box *x, const size_t *set, size_t count, double held,
+                             vxs_threshold *v)
 {
     size_t used = 0;
     for (size_t k = 0; k < count && x->intercept; k++) {
@@ -101,12 +103,24 @@ static double find_intercept(const vxs_box *x, const size_t *set, size_t count, 
         if (x->c[at] > 0)
             v[used++] = (vxs_threshold){ threshold_of(x, at), x->c[at], x->sign[at] > 0 ? 1 : -1 };
     }
-    return best_intercept(v, used);
+    return best_intercept(v, used, held);
+}
+
+/* Of a set beside others at their bounds this is not 0, and b has a price. */
+static double held_by(const vxs_box *x, const size_t *set, size_t count)
+{
+    double sum = 0;
+    if (!set || !x->intercept || count == x->count)
+        return x->held;
+    for (size_t k = 0; k < count; k++)
+        sum += x->sign[set[k]] * x->t[set[k]];
+    return sum;
 }
 
 vxs_box_state vxs_box_evaluate(const vxs_box *x, const size_t *set, size_t count, vxs_threshold *v)
 {
-    vxs_box_state s = { .b = find_intercept(x, set, count, v) };
+    double held = held_by(x, set, count);
+    vxs_box_state s = { .b = find_intercept(x, set, count, held, v) };
     double square = 0, linear = 0, loss = 0;
     for (size_t k = 0; k < count; k++) {
         size_t at = set ? set[k] : k;
@@ -114,7 +128,7 @@ vxs_box_state vxs_box_evaluate(const vxs_box *x, const size_t *set, size_t count
         linear += x->q[at] * x->t[at];
         loss += x->c[at] * fmax(0, x->sign[at] * (threshold_of(x, at) - s.b));
     }
-    s.primal = square / 2 + loss;
+    s.primal = square / 2 + loss + held * s.b;
     s.dual = linear - square / 2;
     return s;
 }
@@ -128,7 +142,7 @@ void vxs_box_work_release(vxs_box_work *w)
                           w->right, w->pivot, w->first,  w->ends, w->thresholds };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
-    *w = (vxs_box_work){ .capacity = 0 };
+    *w = (vxs_box_work){ .steps = w->steps };
 }
 
 static vxs_status reserve_set(vxs_box_work *w, size_t count, vxs_error *err)
@@ -169,14 +183,7 @@ static vxs_status reserve_matrix(vxs_box_work *w, size_t inside, vxs_error *err)
     return w->matrix ? VXS_OK : VXS_FAILED;
 }
 
-/* The problem of a set: its samples are numbered, and their kernel stands together unless they are
- * all. */
-typedef struct {
-    const vxs_box *whole;
-    vxs_box_work *work;
-    double reach; /* largest kernel value of a sample with itself */
-    vxs_box box;  /* of the set */
-} part;
+typedef vxs_box_part part;
 
 static vxs_status gather_kernel(part *p, vxs_error *err)
 {
@@ -195,12 +202,11 @@ static vxs_status gather_kernel(part *p, vxs_error *err)
     return w->k ? VXS_OK : VXS_FAILED;
 }
 
-/* Variables of a sample stand next to each other in the set. */
-static vxs_status gather(part *p, const size_t *set, size_t count, vxs_error *err)
+vxs_status vxs_box_part_begin(part *p, const vxs_box *x, const size_t *set, size_t count,
+                              vxs_box_work *w, vxs_error *err)
 {
-    const vxs_box *x = p->whole;
-    vxs_box_work *w = p->work;
     size_t n = 0;
+    *p = (part){ .whole = x, .work = w };
     vxs_status status = reserve_set(w, count, err);
     for (size_t k = 0; k < count && !status; k++) {
         size_t at = set ? set[k] : k;
@@ -225,12 +231,21 @@ static vxs_status gather(part *p, const size_t *set, size_t count, vxs_error *er
                         .q = w->q,
                         .c = w->c,
                         .t = w->t,
-                        .f = w->f };
+                        .f = w->f,
+                        .held = held_by(x, set, count) };
     return status ? status : gather_kernel(p, err);
 }
 
+bool vxs_box_part_descend(part *p, size_t count)
+{
+    vxs_pairs steps;
+    vxs_pairs_begin(&steps, &p->box, CURVATURE * p->reach, p->work->first, p->work->ends);
+    p->work->steps += count;
+    return vxs_pairs_take(&steps, count);
+}
+
 /* What the set's weights have changed goes into the values of all samples. */
-static void hand_back(part *p, vxs_box *x, const size_t *set)
+void vxs_box_part_end(part *p, vxs_box *x, const size_t *set)
 {
     vxs_box_work *w = p->work;
     double *change = w->right;
@@ -415,9 +430,7 @@ static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
         dual = state.dual;
         if (status || !(now > gap) || !gains || patience == 0)
             return status;
-        vxs_pairs steps;
-        vxs_pairs_begin(&steps, &p->box, CURVATURE * p->reach, w->first, w->ends);
-        gains = vxs_pairs_take(&steps, each);
+        gains = vxs_box_part_descend(p, each);
         since.factor += (double)each;
         since.gradients += (double)each;
     }
@@ -426,11 +439,11 @@ static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
 vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double gap,
                          vxs_box_work *work, double *b, vxs_error *err)
 {
-    part p = { .whole = box, .work = work };
-    vxs_status status = gather(&p, set, count, err);
+    part p;
+    vxs_status status = vxs_box_part_begin(&p, box, set, count, work, err);
     if (!status)
         status = solve(&p, gap, b, err);
     if (!status)
-        hand_back(&p, box, set);
+        vxs_box_part_end(&p, box, set);
     return status;
 }

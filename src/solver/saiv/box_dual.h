@@ -17,7 +17,8 @@ typedef struct {
     bool intercept;  /* b is free */
     size_t *row;     /* count: sample of a variable */
     double *sign, *q, *c, *t;
-    double *f; /* n: K beta */
+    double *f;   /* n: K beta */
+    double held; /* what beta sums to if b is free: 0, but for a set beside others at rest */
 } vxs_box;
 
 /* Rows, signs and q of a problem with one of the two losses. */
@@ -36,7 +37,8 @@ typedef struct {
     double value, weight;
     int sign;
 } vxs_threshold;
-/* Over the variables of a set (NULL: all); b the middle if several are best. */
+/* Over the variables of a set (NULL: all), the others as they are; b the middle if several are best.
+ */
 vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t count,
                                vxs_threshold *thresholds);
 
@@ -49,8 +51,25 @@ typedef struct {
     double *matrix, *right;
     int *pivot;
     vxs_threshold *thresholds;
+    size_t steps; /* pairs, in all */
 } vxs_box_work;
 void vxs_box_work_release(vxs_box_work *work);
+
+/* The problem of a set beside others at rest: its samples are numbered, and their kernel stands
+ * together unless they are all. Variables of a sample stand next to each other in the set. */
+typedef struct {
+    const vxs_box *whole;
+    vxs_box_work *work;
+    double reach; /* largest kernel value of a sample with itself */
+    vxs_box box;  /* of the set */
+} vxs_box_part;
+VXS_MUST_CHECK vxs_status vxs_box_part_begin(vxs_box_part *part, const vxs_box *whole,
+                                             const size_t *set, size_t count, vxs_box_work *work,
+                                             vxs_error *err);
+/* At most `count` steps of two variables, or one; false if the last of them could gain nothing. */
+bool vxs_box_part_descend(vxs_box_part *part, size_t count);
+/* t of the set, and f of all samples, follow. */
+void vxs_box_part_end(vxs_box_part *part, vxs_box *whole, const size_t *set);
 
 /* Solves the problem of the variables of a set, the others as they are, until its gap is at most
  * `gap` or does not fall any more; t and f of all samples follow. Sets the intercept of the
