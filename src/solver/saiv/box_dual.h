@@ -37,8 +37,7 @@ typedef struct {
     double value, weight;
     int sign;
 } vxs_threshold;
-/* Over the variables of a set (NULL: all), the others as they are; b the middle if several are best.
- */
+/* Over the variables of a set (NULL: all), the others at rest; b the middle if several are best. */
 vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t count,
                                vxs_threshold *thresholds);
 
