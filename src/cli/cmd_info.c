@@ -173,19 +173,6 @@ static vxs_status describe_cohort(const vxs_call *call, vxs_error *err)
     return status;
 }
 
-static bool has_image_name(const char *path)
-{
-    static const char *const endings[] = { ".nii",    ".hdr",    ".img", ".nii.gz",
-                                           ".hdr.gz", ".img.gz", NULL };
-    size_t length = strlen(path);
-    for (size_t k = 0; endings[k]; k++) {
-        size_t n = strlen(endings[k]);
-        if (length > n && strcasecmp(path + length - n, endings[k]) == 0)
-            return true;
-    }
-    return false;
-}
-
 typedef vxs_status describer(const vxs_call *call, vxs_error *err);
 
 /* Selects the description by the name of an image or atlas, otherwise by the first bytes. */
@@ -193,7 +180,7 @@ static describer *describer_of(const char *path)
 {
     char bytes[6] = "";
     bool may_be_name = !strpbrk(path, "./") && access(path, F_OK) != 0;
-    if (has_image_name(path))
+    if (vxs_image_ending_length(path) > 0)
         return vxs_info_image;
     if (may_be_name || vxs_atlas_is(path))
         return vxs_info_atlas;

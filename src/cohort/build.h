@@ -98,7 +98,6 @@ VXS_MUST_CHECK vxs_status vxs_build_add(vxs_build *build, const char *id, char *
                                         size_t row, vxs_error *err);
 
 /* image_ids.c: makes ids from names of images, and from their folders if several share a name. */
-bool vxs_is_image_name(const char *name);
 char *vxs_id_of_image(const char *path, vxs_error *err);
 /* Makes the ids of the listed images unique: adds the session, the rest of the name or folders;
  * leaves out images whose ids still agree. */

@@ -9,18 +9,6 @@
 
 /* ---- File names ------------------------------------------------------------------------------ */
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t n = strlen(name), m = strlen(ending);
-    return n > m && strcasecmp(name + n - m, ending) == 0;
-}
-
-bool vxs_is_image_name(const char *name)
-{
-    return has_ending(name, ".nii") || has_ending(name, ".nii.gz") || has_ending(name, ".hdr") ||
-           has_ending(name, ".hdr.gz");
-}
-
 static bool is_label(vxs_name name)
 {
     return name.length > 4 && strncasecmp(name.text, "sub-", 4) == 0;
@@ -31,10 +19,10 @@ static vxs_name whole_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t length = strlen(base);
-    if (has_ending(base, ".gz"))
+    if (vxs_is_image_name(base))
+        length -= vxs_image_ending_length(base);
+    else if (length > 3 && strcasecmp(base + length - 3, ".gz") == 0)
         length -= 3;
-    if (vxs_is_image_name(base) && length > 4)
-        length -= 4;
     return (vxs_name){ base, length };
 }
 

@@ -110,19 +110,21 @@ static vxs_status name_values(vxs_atlas *atlas, const vxs_label_names *names, vx
 /* FSL gives paths without extension, relative to the folder of the XML. */
 static vxs_status image_of_xml(const char *xml, const char *image, char **path, vxs_error *err)
 {
-    static const char *const endings[] = { ".nii.gz", ".nii", "" };
     const char *slash = strrchr(xml, '/');
     int folder = slash ? (int)(slash - xml) : 0;
     vxs_image probe;
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0;; k++) {
+        const char *ending = vxs_image_name_ending(k);
         *path = vxs_format(err, "%.*s%s%s%s", folder, xml, folder && image[0] != '/' ? "/" : "",
-                           image + (folder ? 0 : image[0] == '/'), endings[k]);
+                           image + (folder ? 0 : image[0] == '/'), ending ? ending : "");
         if (!*path)
             return VXS_FAILED;
         if (vxs_image_read_header(*path, &probe, NULL) == VXS_OK)
             return VXS_OK;
         free(*path);
         *path = NULL;
+        if (!ending)
+            break;
     }
     return vxs_fail(err, VXS_MISSING, "cannot read '%s': its image '%s' does not exist", xml,
                     image);
@@ -193,7 +195,7 @@ bool vxs_atlas_is(const char *name)
     size_t length = strlen(path);
     bool xml = length > 4 && strcasecmp(path + length - 4, ".xml") == 0;
     bool is = xml;
-    if (!is && strstr(path, ".nii") && !vxs_label_names_beside(path, &beside, NULL))
+    if (!is && vxs_image_ending_length(path) > 0 && !vxs_label_names_beside(path, &beside, NULL))
         is = beside != NULL;
     if (!is && strcmp(path, name) != 0) {
         vxs_atlas atlas;

@@ -44,13 +44,14 @@ static void escape(const char *path, char *pattern, size_t size)
 /* In the folder, or in a folder in it; an XML says more than an image does. */
 static vxs_status search_folder(const char *folder, const char *name, char **path, vxs_error *err)
 {
-    static const char *const ways[] = { "%s/%s.xml",      "%s/*/%s.xml", "%s/%s.nii.gz",
-                                        "%s/*/%s.nii.gz", "%s/%s.nii",   "%s/*/%s.nii" };
     char pattern[2 * PATH_MAX], place[PATH_MAX];
+    const char *ending = ".xml";
     escape(folder, place, sizeof(place));
-    for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]) && !*path; k++) {
+    for (size_t k = 0; ending && !*path; k++) {
         glob_t found = { .gl_pathc = 0 };
-        snprintf(pattern, sizeof(pattern), ways[k], place, name);
+        snprintf(pattern, sizeof(pattern), "%s/%s%s%s", place, k % 2 ? "*/" : "", name, ending);
+        if (k % 2)
+            ending = vxs_image_name_ending(k / 2);
         if (glob(pattern, 0, NULL, &found) == 0) {
             *path = vxs_format(err, "%s", found.gl_pathv[0]);
             globfree(&found);
@@ -148,19 +149,26 @@ static void add_name(atlas_names *names, const char *path)
         names->each[names->count++] = copy;
 }
 
+static void add_matching(atlas_names *names, const char *folder, const char *files,
+                         const char *ending)
+{
+    char pattern[PATH_MAX];
+    glob_t found = { .gl_pathc = 0 };
+    snprintf(pattern, sizeof(pattern), "%s/%s%s", folder, files, ending);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t j = 0; j < found.gl_pathc; j++)
+        add_name(names, found.gl_pathv[j]);
+    globfree(&found);
+}
+
 static void add_names_in(atlas_names *names, const char *folder)
 {
-    static const char *const ways[] = { "%s/*.nii.gz", "%s/*.nii", "%s/*.xml", "%s/*/*.nii.gz" };
-    char pattern[PATH_MAX];
-    for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
-        glob_t found = { .gl_pathc = 0 };
-        snprintf(pattern, sizeof(pattern), ways[k], folder);
-        if (glob(pattern, 0, NULL, &found) != 0)
-            continue;
-        for (size_t j = 0; j < found.gl_pathc; j++)
-            add_name(names, found.gl_pathv[j]);
-        globfree(&found);
-    }
+    for (size_t k = 0; vxs_image_name_ending(k); k++)
+        add_matching(names, folder, "*", vxs_image_name_ending(k));
+    add_matching(names, folder, "*", ".xml");
+    for (size_t k = 0; vxs_image_name_ending(k); k++)
+        add_matching(names, folder, "*/*", vxs_image_name_ending(k));
 }
 
 static void find_names(atlas_names *names)

@@ -118,13 +118,12 @@ static bool ends_with(const char *text, const char *ending)
 vxs_status vxs_penalties_read(const char *path, const vxs_cohort *c, double **penalties,
                               vxs_error *err)
 {
-    bool image = ends_with(path, ".nii") || ends_with(path, ".nii.gz");
     *penalties = vxs_alloc(c->p, sizeof(**penalties), err);
     if (!*penalties)
         return VXS_FAILED;
     for (size_t j = 0; j < c->p; j++)
         (*penalties)[j] = 1;
-    if (image)
+    if (vxs_image_ending_length(path) > 0)
         return read_image(path, c, *penalties, err);
     return ends_with(path, ".npy") ? read_array(path, c, *penalties, err)
                                    : read_table(path, c, *penalties, err);

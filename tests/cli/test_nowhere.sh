@@ -52,6 +52,8 @@ refuses 65 "as atlas: $silent" voxsift cohort nowhere.tsv --image-column image -
 refuses 65 "as atlas: it has no orientation" voxsift regions k/coverage.nii.gz --threshold 1 --atlas n/mask.nii.gz
 refuses 65 "as atlas: $silent" voxsift regions n/coverage.nii.gz --threshold 1 --atlas mask.nii
 refuses 65 "as penalties: $silent" voxsift fit n --target score --penalty-factors mask.nii -o x -q
+cp mask.nii MASK.NII
+refuses 65 "as penalties: $silent" voxsift fit n --target score --penalty-factors MASK.NII -o x -q
 run voxsift fit n --target score -o m -q
 same "a model" "$code" 0
 refuses 65 "as atlas: $silent" voxsift report m --atlas mask.nii -o x.html

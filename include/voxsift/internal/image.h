@@ -44,6 +44,14 @@ VXS_MUST_CHECK vxs_status vxs_grid_check_orientation_known(const vxs_grid *grid,
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
+/* True if a path names an image by its ending, in any case: .nii, .nii.gz, .hdr, .hdr.gz. The
+ * values of a pair (.img) are no image of their own. */
+bool vxs_is_image_name(const char *path);
+/* The ending of image names number k, in the order of preference; NULL behind the last. */
+const char *vxs_image_name_ending(size_t k);
+/* Length of the ending of an image or of the values of a pair; 0 without one. */
+size_t vxs_image_ending_length(const char *path);
+
 /* Also computes the SHA-256 of the file, or of both files of a pair, header first. */
 VXS_MUST_CHECK vxs_status vxs_image_read_hashed(const char *path, vxs_image *image,
                                                 char hash[VXS_HASH_TEXT], vxs_error *err);
