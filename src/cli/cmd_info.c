@@ -100,6 +100,24 @@ static void show_people(FILE *out, const vxs_json *about)
     fputs("'\n", out);
 }
 
+/* Cohorts that are older than a step have no value of it. */
+static bool is_step(const vxs_step *step, const vxs_json *value)
+{
+    bool text = vxs_step_param(step)->type != VXS_PARAM_REAL;
+    return !value || !step->done || value->kind == (text ? VXS_JSON_TEXT : VXS_JSON_NUMBER);
+}
+
+static void show_step(FILE *out, const vxs_step *step, const vxs_json *value)
+{
+    if (!value || !step->done)
+        return;
+    fprintf(out, "  %-12s", step->done);
+    if (value->kind == VXS_JSON_TEXT)
+        fprintf(out, "%s\n", value->text);
+    else
+        fprintf(out, "%g%s\n", value->number, step->unit);
+}
+
 static void show_cohort_words(const vxs_call *call, const vxs_json *about, const char *unit)
 {
     const vxs_json *grid = vxs_json_get(about, "grid"), *shape = vxs_json_get(grid, "shape");
@@ -120,9 +138,8 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
             fprintf(out, "%s%.0f", m == shape->first ? "" : " x ", m->number);
         fprintf(out, ", %s\n", orientation ? orientation : "orientation unknown");
     }
-    if (how)
-        fprintf(out, "  scaled      %s\n  smoothed    %g mm\n", vxs_json_get_text(how, "scale"),
-                vxs_json_get_number(how, "smooth"));
+    for (const vxs_step *step = vxs_steps; step->name && how; step++)
+        show_step(out, step, vxs_json_get(how, step->name));
     if (vxs_json_get(about, "simulation"))
         fputs("  simulated: the truth is in truth.tsv\n", out);
     show_dropped(out, about);
@@ -138,8 +155,9 @@ static bool has_details(const vxs_json *about)
                  (!shape || (shape->kind == VXS_JSON_ARRAY && shape->length == 3));
     for (const vxs_json *m = whole && shape ? shape->first : NULL; m; m = m->next)
         whole = whole && m->kind == VXS_JSON_NUMBER;
-    return whole && (!how || (vxs_json_get_text(how, "scale") &&
-                              isfinite(vxs_json_get_number(how, "smooth"))));
+    for (const vxs_step *step = vxs_steps; step->name && how; step++)
+        whole = whole && is_step(step, vxs_json_get(how, step->name));
+    return whole;
 }
 
 static vxs_status show_cohort(const vxs_call *call, const char *file, const vxs_json *about,

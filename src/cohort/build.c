@@ -200,7 +200,7 @@ static vxs_status check_settings(const vxs_cohort_settings *s, bool images, vxs_
         return vxs_fail(err, VXS_MISUSE, "--scale suvr requires --reference, a mask or an atlas");
     if (s->reference_labels && !s->reference)
         return vxs_fail(err, VXS_MISUSE, "--reference-labels requires --reference");
-    if (tables && (s->mask || s->smooth > 0 || s->voxel_size > 0 || s->atlas || s->scale))
+    if (tables && (s->mask || s->voxel_size > 0 || s->atlas || vxs_steps_asked(s)))
         return vxs_fail(err, VXS_MISUSE,
                         "a table has no voxels to mask, smooth, resample or scale");
     return VXS_OK;

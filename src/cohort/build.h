@@ -11,7 +11,7 @@
 
 #define NO_ROW SIZE_MAX
 
-typedef struct {
+typedef struct vxs_subject {
     char *id;        /* id in the table, or name of the file */
     char *person;    /* the subject's person; NULL: the person in the id */
     char *path;      /* path of the image; NULL if features are from a table */
@@ -248,9 +248,18 @@ VXS_MUST_CHECK vxs_status vxs_find_image_scale(int scale, const float *values,
                                                const uint8_t *inside, size_t voxels,
                                                const char *path, double *shift, double *factor,
                                                vxs_error *err);
-/* Sets NaN and infinite values to 0, scales, then smooths inside the mask. */
+/* Scales an image; a step. */
+VXS_MUST_CHECK vxs_status vxs_build_scale(const vxs_build *build, vxs_subject *subject,
+                                          vxs_volume *volume, vxs_error *err);
+/* Sets NaN and infinite values to 0, then runs the steps. */
 VXS_MUST_CHECK vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject,
                                             vxs_volume *volume, vxs_error *err);
+
+/* steps.c: runs the steps, writes them to cohort.json, and what memory they need for a voxel. */
+VXS_MUST_CHECK vxs_status vxs_steps_run(const vxs_build *build, vxs_subject *subject,
+                                        vxs_volume *volume, vxs_error *err);
+void vxs_steps_json(vxs_json_writer *w, const vxs_cohort_settings *settings);
+uint64_t vxs_steps_voxel_bytes(const vxs_cohort_settings *settings);
 
 /* matrix.c: writes the p x n feature matrix in blocks of subjects. */
 VXS_MUST_CHECK vxs_status vxs_build_write_matrix(vxs_build *build, vxs_output *output,

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *choice(const char *name, int value)
-{
-    for (const vxs_param *p = vxs_cohort_params; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p->choices[value];
-    return NULL;
-}
-
 /* ---- cohort.json ----------------------------------------------------------------------------- */
 
 static void write_grid(vxs_json_writer *w, const vxs_grid *grid)
@@ -47,11 +39,7 @@ static void write_preprocessing(vxs_json_writer *w, const vxs_build *build)
     vxs_json_open_object(w, "preprocessing");
     vxs_json_bool(w, "resample", s->resample);
     vxs_json_real(w, "voxel_size", s->voxel_size);
-    vxs_json_text(w, "nan", choice("nan", s->nan));
-    vxs_json_text(w, "scale", choice("scale", s->scale));
-    vxs_json_text(w, "reference", s->reference);
-    vxs_json_text(w, "reference_labels", s->reference_labels);
-    vxs_json_real(w, "smooth", s->smooth);
+    vxs_steps_json(w, s);
     vxs_json_text(w, "mask", s->mask ? s->mask : isnan(s->mask_fraction) ? "from the mean" : NULL);
     vxs_json_real(w, "mask_fraction", s->mask_fraction);
     vxs_json_text(w, "atlas", s->regions ? s->atlas : NULL);

@@ -1,4 +1,4 @@
-/* load.c - reads one subject's image on the cohort's grid, scales and smooths it. */
+/* load.c - reads one subject's image on the cohort's grid, and makes it ready. */
 #include "cohort/build.h"
 
 #include <float.h>
@@ -139,14 +139,19 @@ vxs_status vxs_find_image_scale(int scale, const float *values, const uint8_t *i
     return VXS_OK;
 }
 
-static vxs_status find_scale(const vxs_build *build, vxs_subject *subject, const float *values,
-                             vxs_error *err)
+vxs_status vxs_build_scale(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,
+                           vxs_error *err)
 {
     int scale = build->settings->scale;
-    return vxs_find_image_scale(scale, values,
-                                scale == VXS_SCALE_SUVR ? build->reference : build->mask,
-                                vxs_grid_voxels(&build->grid), subject->path, &subject->shift,
-                                &subject->factor, err);
+    size_t voxels = vxs_grid_voxels(&build->grid);
+    float *values = volume->values;
+    vxs_status status =
+        vxs_find_image_scale(scale, values,
+                             scale == VXS_SCALE_SUVR ? build->reference : build->mask, voxels,
+                             subject->path, &subject->shift, &subject->factor, err);
+    for (size_t v = 0; v < voxels && !status; v++)
+        values[v] = (float)(((double)values[v] - subject->shift) * subject->factor);
+    return status;
 }
 
 vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_volume *volume,
@@ -163,13 +168,5 @@ vxs_status vxs_build_prepare(const vxs_build *build, vxs_subject *subject, vxs_v
         }
         clear_nonfinite(values, voxels);
     }
-    vxs_status status = find_scale(build, subject, values, err);
-    if (status)
-        return status;
-    if (build->settings->scale != VXS_SCALE_NONE)
-        for (size_t v = 0; v < voxels; v++)
-            values[v] = (float)(((double)values[v] - subject->shift) * subject->factor);
-    if (build->settings->smooth > 0)
-        status = vxs_volume_smooth(volume, build->settings->smooth, build->mask, err);
-    return status;
+    return vxs_steps_run(build, subject, volume, err);
 }

@@ -36,7 +36,7 @@ typedef struct {
 } matrix;
 
 /* Memory of the process itself, of the survey's counts, and of the larger of two: a thread's
- * images, as stored, packed, as floats, and twice as doubles for smoothing; or the four arrays for
+ * images, as stored, packed, as floats, and what a step needs; or the four arrays for
  * making a mask. */
 uint64_t vxs_build_fixed_bytes(const vxs_build *build)
 {
@@ -46,7 +46,7 @@ uint64_t vxs_build_fixed_bytes(const vxs_build *build)
         uint64_t here = build->subjects[i].reason ? 0 : vxs_grid_voxels(&build->subjects[i].grid);
         stored = here > stored ? here : stored;
     }
-    uint64_t thread = 12 * stored + 4 * voxels + (build->settings->smooth > 0 ? 16 * voxels : 0);
+    uint64_t thread = 12 * stored + (4 + vxs_steps_voxel_bytes(build->settings)) * voxels;
     uint64_t images = (uint64_t)build->nthreads * thread, mask = 16 * voxels;
     return PROGRAM + 19 * voxels + (images > mask ? images : mask);
 }
@@ -104,7 +104,7 @@ static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
 static bool fits_at_once(const matrix *m)
 {
     const vxs_cohort_settings *s = m->build->settings;
-    if (s->regions || s->scale != VXS_SCALE_NONE || s->smooth > 0)
+    if (s->regions || vxs_steps_asked(s))
         return false;
     for (size_t i = 0; i < m->n; i++)
         if (!m->build->subjects[m->kept[i]].packed.spans)

@@ -38,6 +38,36 @@ void vxs_params_defaults(const vxs_param *table, void *values)
     }
 }
 
+const char *vxs_param_text(const vxs_param *param, const void *values)
+{
+    return *(const char *const *)(const void *)((const char *)values + param->offset);
+}
+
+bool vxs_param_is_given(const vxs_param *param, const void *values)
+{
+    const char *at = (const char *)values + param->offset;
+    switch (param->type) {
+    case VXS_PARAM_FLAG:
+        return *(const bool *)(const void *)at != (param->initial != 0);
+    case VXS_PARAM_CHOICE:
+        return *(const int *)(const void *)at != (int)param->initial;
+    case VXS_PARAM_TEXT:
+    case VXS_PARAM_PATH:
+        return vxs_param_text(param, values) != NULL;
+    case VXS_PARAM_TEXTS:
+        return ((const vxs_texts *)(const void *)at)->each[0] != NULL;
+    case VXS_PARAM_REAL: {
+        double real = *(const double *)(const void *)at;
+        return !isnan(real) && real != param->initial;
+    }
+    case VXS_PARAM_WHOLE:
+    case VXS_PARAM_BYTES:
+        break;
+    }
+    int64_t whole = *(const int64_t *)(const void *)at;
+    return whole != (isnan(param->initial) ? 0 : (int64_t)param->initial);
+}
+
 static int count_choices(const vxs_param *p)
 {
     int count = 0;
@@ -273,38 +303,41 @@ static void write_texts(vxs_json_writer *writer, const char *key, const vxs_text
 }
 
 /* A word of a whole number as what it is called. */
-static void write_whole(vxs_json_writer *writer, const vxs_param *param, int64_t value)
+static void write_whole(vxs_json_writer *writer, const char *key, const vxs_param *param,
+                        int64_t value)
 {
     if (param->choices && value <= VXS_WORD(0))
-        vxs_json_text(writer, param->name, param->choices[VXS_WORD(0) - value]);
+        vxs_json_text(writer, key, param->choices[VXS_WORD(0) - value]);
     else
-        vxs_json_whole(writer, param->name, value);
+        vxs_json_whole(writer, key, value);
 }
 
-static void write_value(vxs_json_writer *writer, const vxs_param *param, const void *value)
+void vxs_json_param(vxs_json_writer *writer, const char *key, const vxs_param *param,
+                    const void *values)
 {
+    const void *value = (const char *)values + param->offset;
     switch (param->type) {
     case VXS_PARAM_FLAG:
-        vxs_json_bool(writer, param->name, *(const bool *)value);
+        vxs_json_bool(writer, key, *(const bool *)value);
         break;
     case VXS_PARAM_WHOLE:
-        write_whole(writer, param, *(const int64_t *)value);
+        write_whole(writer, key, param, *(const int64_t *)value);
         break;
     case VXS_PARAM_BYTES:
-        vxs_json_whole(writer, param->name, *(const int64_t *)value);
+        vxs_json_whole(writer, key, *(const int64_t *)value);
         break;
     case VXS_PARAM_REAL:
-        vxs_json_real(writer, param->name, *(const double *)value);
+        vxs_json_real(writer, key, *(const double *)value);
         break;
     case VXS_PARAM_CHOICE:
-        vxs_json_text(writer, param->name, param->choices[*(const int *)value]);
+        vxs_json_text(writer, key, param->choices[*(const int *)value]);
         break;
     case VXS_PARAM_TEXT:
     case VXS_PARAM_PATH:
-        vxs_json_text(writer, param->name, *(const char *const *)value);
+        vxs_json_text(writer, key, vxs_param_text(param, values));
         break;
     case VXS_PARAM_TEXTS:
-        write_texts(writer, param->name, value);
+        write_texts(writer, key, value);
         break;
     }
 }
@@ -314,6 +347,36 @@ void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *
 {
     vxs_json_open_object(writer, key);
     for (const vxs_param *p = table; p->name; p++)
-        write_value(writer, p, (const char *)values + p->offset);
+        vxs_json_param(writer, p->name, p, values);
     vxs_json_close_object(writer);
+}
+
+static bool set_texts(const vxs_param *row, const vxs_json *list, void *values)
+{
+    bool fine = list->kind == VXS_JSON_ARRAY;
+    for (const vxs_json *text = fine ? list->first : NULL; text && fine; text = text->next)
+        fine = text->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, text->text, NULL);
+    return fine;
+}
+
+bool vxs_param_read(const vxs_param *row, const vxs_json *value, void *values)
+{
+    char number[VXS_REAL_TEXT];
+    void *at = (char *)values + row->offset;
+    bool is_text = row->type == VXS_PARAM_TEXT || row->type == VXS_PARAM_PATH;
+    if (row->type == VXS_PARAM_FLAG) {
+        *(bool *)at = value->number != 0;
+        return value->kind == VXS_JSON_BOOL;
+    }
+    if (row->type == VXS_PARAM_TEXTS)
+        return set_texts(row, value, values);
+    if (value->kind == VXS_JSON_NULL)
+        return !row->required;
+    if (row->type == VXS_PARAM_WHOLE && value->number == 0 && isnan(row->initial))
+        return value->kind == VXS_JSON_NUMBER; /* null: keeps the default */
+    bool is_word = row->type == VXS_PARAM_WHOLE && row->choices && value->kind == VXS_JSON_TEXT;
+    if (is_text || is_word || row->type == VXS_PARAM_CHOICE)
+        return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
+    return value->kind == VXS_JSON_NUMBER &&
+           !vxs_param_set(row, values, vxs_real_text(value->number, number), NULL);
 }

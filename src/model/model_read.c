@@ -25,43 +25,12 @@ static bool number_of(const vxs_json *object, const char *key, double *number)
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
-static bool set_texts(const vxs_param *row, const vxs_json *list, void *values)
-{
-    bool fine = list->kind == VXS_JSON_ARRAY;
-    for (const vxs_json *text = fine ? list->first : NULL; text && fine; text = text->next)
-        fine = text->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, text->text, NULL);
-    return fine;
-}
-
-/* Reads a value of the row's type; texts belong to the JSON. */
-static bool set_param(const vxs_param *row, const vxs_json *value, void *values)
-{
-    char number[VXS_REAL_TEXT];
-    void *at = (char *)values + row->offset;
-    bool is_text = row->type == VXS_PARAM_TEXT || row->type == VXS_PARAM_PATH;
-    if (row->type == VXS_PARAM_FLAG) {
-        *(bool *)at = value->number != 0;
-        return value->kind == VXS_JSON_BOOL;
-    }
-    if (row->type == VXS_PARAM_TEXTS)
-        return set_texts(row, value, values);
-    if (value->kind == VXS_JSON_NULL)
-        return !row->required;
-    if (row->type == VXS_PARAM_WHOLE && value->number == 0 && isnan(row->initial))
-        return value->kind == VXS_JSON_NUMBER; /* null: keeps the default */
-    bool is_word = row->type == VXS_PARAM_WHOLE && row->choices && value->kind == VXS_JSON_TEXT;
-    if (is_text || is_word || row->type == VXS_PARAM_CHOICE)
-        return value->kind == VXS_JSON_TEXT && !vxs_param_set(row, values, value->text, NULL);
-    return value->kind == VXS_JSON_NUMBER &&
-           !vxs_param_set(row, values, vxs_real_text(value->number, number), NULL);
-}
-
 const char *vxs_read_params(const vxs_json *object, const vxs_param *table, void *values)
 {
     vxs_params_defaults(table, values);
     for (; table->name; table++) {
         const vxs_json *value = vxs_json_get(object, table->name);
-        if (!value || !set_param(table, value, values))
+        if (!value || !vxs_param_read(table, value, values))
             return table->name;
     }
     return NULL;

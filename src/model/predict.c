@@ -76,15 +76,14 @@ static bool same_json(const vxs_json *a, const vxs_json *b)
 /* Preprocessing of the values; mask and grid are compared directly. */
 static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
-    static const char *const keys[] = { "scale", "smooth", "nan", NULL };
     const vxs_json *ours = vxs_json_get(m->about, "preprocessing");
     const vxs_json *theirs = vxs_json_get(c->about, "preprocessing");
-    for (int k = 0; keys[k] && m->about; k++)
-        if (!same_json(vxs_json_get(ours, keys[k]), vxs_json_get(theirs, keys[k])))
+    for (const vxs_step *step = vxs_steps; step->name && m->about; step++)
+        if (!same_json(vxs_json_get(ours, step->name), vxs_json_get(theirs, step->name)))
             return vxs_fail(err, VXS_BAD_DATA,
                             "cannot predict for '%s': it was not made with the same --%s as the "
                             "cohort that the model was fitted on",
-                            c->path, keys[k]);
+                            c->path, step->name);
     return VXS_OK;
 }
 
@@ -329,13 +328,17 @@ vxs_status vxs_model_unseen(const vxs_model *m, const vxs_cohort *c, vxs_unseen_
 
 /* ---- A cohort made for the model ------------------------------------------------------------- */
 
-static vxs_status repeat_choice(const vxs_model *m, const char *name, vxs_cohort_settings *s,
-                                vxs_error *err)
+static vxs_status repeat_steps(const vxs_model *m, vxs_cohort_settings *s, vxs_error *err)
 {
-    const char *text = vxs_json_get_text(vxs_json_get(m->about, "preprocessing"), name);
-    for (const vxs_param *p = vxs_cohort_params; p->name && text; p++)
-        if (strcmp(p->name, name) == 0)
-            return vxs_param_set(p, s, text, err);
+    const vxs_json *done = vxs_json_get(m->about, "preprocessing");
+    for (const vxs_step *step = vxs_steps; step->name; step++) {
+        const vxs_json *value = vxs_json_get(done, step->name);
+        if (value && !vxs_param_read(vxs_step_param(step), value, s))
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "cannot repeat the preprocessing of model '%s': '%s' in model.json is "
+                            "no value of --%s",
+                            m->path, step->name, step->name);
+    }
     return VXS_OK;
 }
 
@@ -378,12 +381,9 @@ static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_c
     s->atlas = s->regions ? p->regions : NULL;
     s->atlas_names = s->regions ? p->names : NULL;
     s->reference = scale && strcmp(scale, "suvr") == 0 ? p->reference : NULL;
-    s->smooth = vxs_json_get_number(done, "smooth");
-    s->smooth = isnan(s->smooth) ? 0 : s->smooth;
     /* a voxel size was requested: resample onto the model's grid */
     s->resample = s->resample || !isnan(vxs_json_get_number(done, "voxel_size"));
-    vxs_status status = repeat_choice(m, "scale", s, err);
-    return status ? status : repeat_choice(m, "nan", s, err);
+    return repeat_steps(m, s, err);
 }
 
 /* Unlinked files stay readable while they are open. */

@@ -72,15 +72,24 @@ static void write_patches(const vxs_results *s)
                       vxs_json_get_number(patches, "per_class"));
 }
 
+static void write_step(const vxs_results *s, const vxs_step *step, const vxs_json *value)
+{
+    if (vxs_step_param(step)->type != VXS_PARAM_REAL)
+        vxs_html(s->out, "%s%s%s; ", step->before,
+                 value && value->kind == VXS_JSON_TEXT ? value->text : "", step->after);
+    else if (value && value->kind == VXS_JSON_NUMBER && value->number > 0)
+        vxs_html(s->out, "%s%g%s; ", step->before, value->number, step->after);
+}
+
 static void write_preprocessing(const vxs_results *s)
 {
     const vxs_json *p = vxs_json_get(s->about, "preprocessing");
-    double smooth = vxs_results_number(p, "smooth");
     if (!p || s->record.features_are == VXS_FEATURES_COLUMNS)
         return;
-    vxs_html(s->out, "<tr><th>Images</th><td>scaling: %s; ", vxs_results_text(p, "scale"));
-    if (smooth > 0)
-        vxs_html(s->out, "smoothed by %g mm (full width at half maximum); ", smooth);
+    fputs("<tr><th>Images</th><td>", s->out);
+    for (const vxs_step *step = vxs_steps; step->name; step++)
+        if (step->before)
+            write_step(s, step, vxs_json_get(p, step->name));
     if (vxs_results_has(p, "mask"))
         vxs_html(s->out, "mask: %s; ", vxs_results_text(p, "mask"));
     else if (isfinite(vxs_results_number(p, "mask_fraction")))

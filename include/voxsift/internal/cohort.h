@@ -109,6 +109,29 @@ size_t vxs_cohort_region_at(const vxs_cohort_regions *regions, size_t voxel);
 VXS_MUST_CHECK vxs_status vxs_cohort_region_centers(const vxs_cohort_regions *regions,
                                                     double (*at)[3], vxs_error *err);
 
+/* ---- Preprocessing --------------------------------------------------------------------------- */
+
+/* A step between the voxels of an image and features (steps.c). cohort.json keeps its option, which
+ * new subjects of a model repeat; a cohort made with another value is refused. */
+struct vxs_build;
+struct vxs_subject;
+enum { VXS_STEP_ALSO = 2 };
+typedef struct {
+    const char *name;                /* its option, a row of vxs_cohort_params */
+    const char *also[VXS_STEP_ALSO]; /* options for it alone; cohort.json keeps them */
+    /* changes an image's values where the option has another value than its default; NULL: that is
+     * done while images are read */
+    vxs_status (*run)(const struct vxs_build *build, struct vxs_subject *subject,
+                      vxs_volume *volume, vxs_error *err);
+    uint64_t voxel_bytes;       /* of memory for each voxel while it runs */
+    const char *done, *unit;    /* around the value in `voxsift info`; NULL: not shown there */
+    const char *before, *after; /* around the value in a report; NULL: not shown there */
+} vxs_step;
+extern const vxs_step vxs_steps[]; /* in the order of their execution; ends with name NULL */
+const vxs_param *vxs_step_param(const vxs_step *step);
+/* True if a step changes values. */
+bool vxs_steps_asked(const vxs_cohort_settings *settings);
+
 /* ---- Rows that are voxels -------------------------------------------------------------------- */
 
 /* Rows of vxs_patch_params. */

@@ -190,6 +190,10 @@ VXS_MUST_CHECK vxs_status vxs_params_check_choices(const vxs_param *table, const
 /* The same of all numbers; 0 is unset, as is NaN where it is the default. */
 VXS_MUST_CHECK vxs_status vxs_params_check_numbers(const vxs_param *table, const void *values,
                                                    vxs_error *err);
+/* The value of a text or path. */
+const char *vxs_param_text(const vxs_param *param, const void *values);
+/* True if the value is another than the default. */
+bool vxs_param_is_given(const vxs_param *param, const void *values);
 /* The default in words, or "" if there is none. */
 void vxs_param_default(const vxs_param *param, char *buffer, size_t size);
 
@@ -217,6 +221,9 @@ void vxs_json_bool(vxs_json_writer *writer, const char *key, bool value);
 /* Every row of a parameter table under its name; reals and texts without value are null. */
 void vxs_json_params(vxs_json_writer *writer, const char *key, const vxs_param *table,
                      const void *values);
+/* One row. */
+void vxs_json_param(vxs_json_writer *writer, const char *key, const vxs_param *param,
+                    const void *values);
 
 /* The warnings of a run for its results, under the key "warnings"; NULL: none. */
 typedef struct {
@@ -253,6 +260,9 @@ VXS_MUST_CHECK vxs_status vxs_json_parse(const char *bytes, size_t length, const
 const vxs_json *vxs_json_get(const vxs_json *object, const char *key);
 const char *vxs_json_get_text(const vxs_json *object, const char *key); /* NULL: no text */
 double vxs_json_get_number(const vxs_json *object, const char *key);    /* NAN: no number */
+/* Sets a value from what vxs_json_params wrote of its row; null keeps it, texts belong to the JSON.
+ * False where the value is none of the row's. */
+bool vxs_param_read(const vxs_param *param, const vxs_json *value, void *values);
 void vxs_json_free(vxs_json *root);
 /* Format marker of directories of voxsift: the keys format, format_version and voxsift. A file of
  * another format or version is VXS_BAD_DATA, in a message with its name. */
