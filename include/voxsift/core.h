@@ -145,6 +145,7 @@ typedef struct {
     bool usual;       /* in the short help */
     vxs_head head;    /* where help lists it */
     const char *more; /* sentences of the manual page behind help; or NULL */
+    bool column;      /* text: a column whose values say which subjects belong together */
 } vxs_param;
 
 /* Value of a whole number for which word k of `choices` was given, such as 'group' for --folds. */

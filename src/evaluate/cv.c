@@ -35,13 +35,13 @@ const vxs_param vxs_cv_params[] = {
                   .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one fold, such as site or family; persons always do",
-                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
                  .more = "Groups that share a person are joined; a group finer than the person is "
                          "refused."),
     VXS_TEXT_ROW("folds-from", "WHERE", AT(folds_from),
                  "given folds: a column, one fold per value (leave one site out), or a table such "
                  "as folds.tsv",
-                 .head = VXS_HEAD_EVALUATION,
+                 .head = VXS_HEAD_EVALUATION, .column = true,
                  .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,

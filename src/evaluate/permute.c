@@ -25,7 +25,7 @@ const vxs_param vxs_permute_params[] = {
                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("blocks", "COLUMN", AT(blocks),
                  "exchangeability blocks, such as site: permute within",
-                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
                  .more = "Only subjects with the same value of COLUMN are exchanged. Persons with "
                          "several subjects are exchanged whole."),
     VXS_FLAG_ROW("whole-blocks", AT(whole),

@@ -33,7 +33,7 @@ const vxs_param vxs_stability_params[] = {
                   .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one half, such as site or family; persons always do",
-                 .head = VXS_HEAD_EVALUATION, .usual = true,
+                 .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
                  .more = "Groups that share a person are joined."),
     VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
                   .head = VXS_HEAD_EVALUATION),

@@ -2,6 +2,7 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
+#include "evaluate/chunks/chunk.h"
 #include "evaluate/exchange.h"
 
 enum { DRAWS = 3000 };
@@ -284,4 +285,20 @@ Test(exchange, memory_may_fail_anywhere)
     faulty = scans();
     cr_assert(fail_each_request(use_everything) > 40);
     drop();
+}
+
+/* Whose values chunks must share: an option that names a column says so in its row. */
+Test(people, options_that_name_a_column_are_in_the_fingerprint)
+{
+    size_t columns = 0;
+    for (const vxs_run_kind *kind = vxs_run_kinds; kind->name; kind++)
+        for (int g = 1; kind->groups[g].key; g++)
+            for (const vxs_param *p = kind->groups[g].table; p->name; p++) {
+                bool words = p->type == VXS_PARAM_TEXT;
+                bool named = words && strcmp(p->value, "COLUMN") == 0;
+                columns += p->column;
+                cr_assert(!named || p->column, "%s of %s", p->name, kind->name);
+                cr_assert(!p->column || words, "%s of %s", p->name, kind->name);
+            }
+    cr_assert(columns > 0);
 }

@@ -48,38 +48,31 @@ static void graph_json(vxs_json_writer *w, const vxs_graph *graph)
     vxs_json_close_array(w);
 }
 
-/* Columns that say who stays together or changes places with whom; NULL where there is none. */
-static void columns_of(const vxs_run *run, const char *columns[3])
+/* The values of a column that an option names; nothing where it names none, or a file. */
+static void column_json(vxs_json_writer *w, const vxs_task *t, const char *column)
 {
-    const vxs_permute_settings *permute = run->settings;
-    const vxs_cv_settings *cv = run->settings;
-    const vxs_stability_settings *stability = run->settings;
-    bool halves = run->kind == VXS_RUN_STABILITY;
-    columns[0] =
-        halves ? stability->group : cv->group; /* a permutation's settings begin with cv's */
-    columns[1] = halves ? NULL : cv->folds_from;
-    columns[2] = run->kind == VXS_RUN_PERMUTE ? permute->blocks : NULL;
+    size_t at = 0;
+    if (!column || vxs_table_find(t->cohort->people, column, &at, NULL))
+        return;
+    vxs_json_open_array(w, column);
+    for (size_t i = 0; i < t->n; i++)
+        vxs_json_text(w, NULL, vxs_table_cell(t->cohort->people, t->rows[i], at));
+    vxs_json_close_array(w);
 }
 
-/* Who is one person, and the values of these columns: participants.tsv may have changed since. */
+/* Who is one person, and who belongs together: participants.tsv may have changed since. */
 static void people_json(vxs_json_writer *w, const vxs_run *run)
 {
     const vxs_task *t = run->task;
-    const char *columns[3];
+    const vxs_run_kind *kind = &vxs_run_kinds[run->kind];
     vxs_json_open_array(w, "people");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_whole(w, NULL, (int64_t)t->cohort->person[t->rows[i]]);
     vxs_json_close_array(w);
-    columns_of(run, columns);
-    for (int k = 0; k < 3; k++) {
-        size_t at = 0;
-        if (!columns[k] || vxs_table_find(t->cohort->people, columns[k], &at, NULL))
-            continue; /* folds may be from a file */
-        vxs_json_open_array(w, columns[k]);
-        for (size_t i = 0; i < t->n; i++)
-            vxs_json_text(w, NULL, vxs_table_cell(t->cohort->people, t->rows[i], at));
-        vxs_json_close_array(w);
-    }
+    for (int g = 0; kind->groups[g].key; g++)
+        for (const vxs_param *p = kind->groups[g].table; p->name; p++)
+            if (p->column)
+                column_json(w, t, vxs_param_text(p, run->settings));
 }
 
 /* The table that a setting names, such as groups: its contents may have changed since. */
