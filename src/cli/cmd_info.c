@@ -1,10 +1,8 @@
 /* cmd_info.c - voxsift info: describes a file or directory. */
 #include "cli/info.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
