@@ -135,8 +135,6 @@ void vxs_help_method(FILE *out, const vxs_method *method);
 /* True if an option of the task applies to some methods only, and to this one. */
 bool vxs_is_option_of_method(const vxs_method *method, const char *name);
 const char *vxs_method_target(const vxs_method *method);
-/* Lists the losses that a method takes, with commas between; returns how many these are. */
-size_t vxs_method_losses(const vxs_method *method, char *words, size_t size);
 void vxs_help_item(FILE *out, const char *name, int column, const char *text);
 extern const char *const vxs_head_names[];
 

@@ -223,12 +223,11 @@ static void print_option(FILE *out, const vxs_option *option, bool chosen)
     print_wrapped(out, 2, name, OPTION_INDENT, words);
 }
 
-/* --loss with the losses that the method takes, if it takes several. */
+/* --loss with the losses that the method takes. */
 static void print_loss(FILE *out, const vxs_param *param, const vxs_method *method)
 {
     char form[VXS_WORDS_SIZE], losses[VXS_WORDS_SIZE], words[2 * VXS_WORDS_SIZE];
-    if (vxs_method_losses(method, losses, sizeof(losses)) < 2)
-        return;
+    vxs_method_losses(method, losses, sizeof(losses));
     snprintf(words, sizeof(words), "%s (auto, %s; default auto)", param->help, losses);
     vxs_option_form(param, form, sizeof(form));
     print_wrapped(out, 2, form + strspn(form, " "), OPTION_INDENT, words);

@@ -102,7 +102,6 @@ static const value_hint values[] = {
     { "penalty", "tv", "'--method fused'" },
     { "penalty", "tv-l1", "'--method fused --sparsity 1'" },
     { "penalty", "graph-net", "'--method graphnet'" },
-    { "loss", "hinge", "'--loss squared-hinge'" },
     { "loss", "log", "'--loss logistic'" },
     { "loss", "mse", "'--loss squared'" },
 };

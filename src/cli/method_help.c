@@ -243,23 +243,12 @@ static void print_row(FILE *out, const vxs_param *param)
     vxs_help_item(out, form + strspn(form, " "), COLUMN, words);
 }
 
-size_t vxs_method_losses(const vxs_method *method, char *words, size_t size)
-{
-    size_t count = 0, used = 0;
-    *words = '\0';
-    for (const vxs_loss_kind *const *loss = vxs_loss_kinds; *loss; loss++)
-        if (vxs_method_takes_loss(method, *loss) && vxs_names_loss(*loss) && used < size)
-            used += (size_t)snprintf(words + used, size - used, "%s%s", count++ > 0 ? ", " : "",
-                                     (*loss)->name);
-    return count;
-}
-
 static void print_options(FILE *out, const vxs_method *method)
 {
     char losses[VXS_WORDS_SIZE];
     fputs("\nOptions\n", out);
-    if (vxs_method_losses(method, losses, sizeof(losses)) > 1)
-        vxs_help_item(out, "--loss LOSS", COLUMN, losses);
+    vxs_method_losses(method, losses, sizeof(losses));
+    vxs_help_item(out, "--loss LOSS", COLUMN, losses);
     for (const vxs_param *o = vxs_task_params; o->name; o++)
         if (vxs_is_option_of_method(method, o->name))
             print_row(out, o);

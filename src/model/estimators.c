@@ -180,16 +180,17 @@ bool vxs_task_has_logits(const vxs_task *t)
 
 /* ---- What goes with it ----------------------------------------------------------------------- */
 
-static vxs_status refuse_loss(const vxs_loss_kind *loss, vxs_error *err)
+static vxs_status refuse_loss(const vxs_method *method, const vxs_loss_kind *loss, vxs_error *err)
 {
-    char names[128];
-    int used = 0;
-    names[0] = '\0';
-    for (const vxs_method *m = vxs_methods; m->name; m++)
+    char names[128] = "", losses[128];
+    size_t used = 0, count = 0;
+    for (const vxs_method *m = vxs_methods; m->name && used < sizeof(names); m++)
         if (vxs_method_takes_loss(m, loss))
-            used += snprintf(names + used, sizeof(names) - (size_t)used, "%s%s", used ? ", " : "",
-                             m->name);
-    return vxs_fail(err, VXS_MISUSE, "'--loss %s' goes with methods %s", loss->name, names);
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+                                     count++ > 0 ? ", " : "", m->name);
+    vxs_method_losses(method, losses, sizeof(losses));
+    return vxs_fail(err, VXS_MISUSE, "'--loss %s' goes with method%s %s; method '%s' takes %s",
+                    loss->name, count > 1 ? "s" : "", names, method->name, losses);
 }
 
 /* Differences of weights need weights of one unit. */
@@ -206,12 +207,6 @@ static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
     return VXS_OK;
 }
 
-/* Methods that have a loss of their own take these for scores and for classes. */
-static bool says_target_alone(const vxs_loss_kind *loss)
-{
-    return loss == &vxs_squared_loss || loss == &vxs_logistic_loss || loss->joint;
-}
-
 static vxs_status check_method(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
@@ -221,12 +216,8 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
                         "method '%s' fits each class against the rest; '--loss multinomial' goes "
                         "with '--method fused'",
                         method->name);
-    if (loss == &vxs_squared_loss && method->classes_only)
-        return vxs_fail(err, VXS_MISUSE,
-                        "method '%s' predicts classes; '--loss squared' is for scores",
-                        method->name);
-    if (loss && !says_target_alone(loss) && !vxs_method_takes_loss(method, loss))
-        return refuse_loss(loss, err);
+    if (loss && !vxs_method_takes_loss(method, loss))
+        return refuse_loss(method, loss, err);
     if (t->settings.huber_threshold > 0 && !vxs_takes_threshold(&t->settings))
         return vxs_fail(err, VXS_MISUSE, "'--huber-threshold' goes with '--loss huber'");
     if (method->graph == VXS_GRAPH_NONE && t->settings.graph)

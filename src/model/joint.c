@@ -27,10 +27,12 @@ size_t vxs_task_problems(const vxs_task *t)
     return t->loss->joint ? 1 : vxs_task_outputs(t);
 }
 
+/* Losses with kinks are of one algorithm: its held-out scores are compared by the target's loss. */
 const vxs_loss_kind *vxs_output_loss(const vxs_task *t)
 {
     const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
-    return t->loss->joint ? &vxs_logistic_loss : chosen && chosen->of_scores ? chosen : t->loss;
+    bool smooth = t->loss->of_scores && chosen && chosen->of_scores && chosen->gamma > 0;
+    return t->loss->joint ? &vxs_logistic_loss : smooth ? chosen : t->loss;
 }
 
 /* The first index of a joint solution that is not below this. */

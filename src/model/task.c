@@ -276,12 +276,14 @@ static slip find_slip(const maker *m, size_t column)
 
 static vxs_status check_target(const maker *m, vxs_error *err)
 {
+    const vxs_task_settings *settings = &m->task->settings;
     slip s = find_slip(m, m->target);
     if (s.text)
         return vxs_fail(err, VXS_BAD_DATA,
                         "column '%s' holds numbers, but '%s' in line %zu; for classes say --loss "
-                        "logistic",
-                        m->task->settings.target, s.text, s.line);
+                        "%s",
+                        settings->target, s.text, s.line,
+                        vxs_loss_name(settings, NULL, &vxs_logistic_loss));
     return VXS_OK;
 }
 
@@ -315,6 +317,36 @@ static vxs_status check_covariates(const maker *m, vxs_error *err)
  * of it. */
 #define LEAST_SPREAD 1e-9
 
+/* Whether the column suits the method, and the loss that is chosen, if one is. */
+static vxs_status check_kind(const maker *m, const vxs_loss_kind *chosen, bool numeric,
+                             bool classes, vxs_error *err)
+{
+    const vxs_task *t = m->task;
+    const vxs_method *method = vxs_task_method(t);
+    const char *target = t->settings.target;
+    if (!classes && method->classes_only)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "method '%s' predicts classes; column '%s' holds scores (or, with "
+                        "--loss %s, as many classes as values)",
+                        method->name, target, vxs_loss_name(&t->settings, NULL, t->loss));
+    if (!chosen && !numeric && check_target(m, err))
+        return VXS_BAD_DATA;
+    if (!classes && !numeric)
+        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; '--loss %s' is of numbers",
+                        target, chosen->name);
+    if (!classes || t->class_count <= VXS_MOST_CLASSES)
+        return VXS_OK;
+    if (method->classes_only || !numeric)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "column '%s' has %zu different values; as classes at most %d are taken",
+                        target, t->class_count, VXS_MOST_CLASSES);
+    return vxs_fail(err, VXS_BAD_DATA,
+                    "column '%s' has %zu different values; as classes at most %d are taken (for a "
+                    "score use --loss %s)",
+                    target, t->class_count, VXS_MOST_CLASSES,
+                    vxs_loss_name(&t->settings, NULL, &vxs_squared_loss));
+}
+
 static vxs_status read_target(maker *m, vxs_error *err)
 {
     vxs_task *t = m->task;
@@ -331,24 +363,12 @@ static vxs_status read_target(maker *m, vxs_error *err)
                         "column '%s' is '%s' for all %zu subjects; there is nothing to predict",
                         target, t->classes[0], t->n);
     const vxs_loss_kind *chosen = vxs_chosen_loss(&t->settings);
-    bool joint = chosen == &vxs_multinomial_loss;
-    bool classes = chosen ? !chosen->of_scores : !summary.numeric || t->class_count == 2;
-    t->loss = vxs_loss_of_classes(joint, classes ? t->class_count : 0);
-    if (!classes && vxs_task_method(t)->classes_only)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "method '%s' predicts classes; column '%s' holds scores (or, with "
-                        "--loss logistic, as many classes as values)",
-                        vxs_task_method(t)->name, target);
-    if (!chosen && !summary.numeric && check_target(m, err))
-        return VXS_BAD_DATA;
-    if (!classes && !summary.numeric)
-        return vxs_fail(err, VXS_BAD_DATA, "column '%s' holds text; '--loss %s' is of numbers",
-                        target, chosen->name);
-    if (classes && t->class_count > VXS_MOST_CLASSES)
-        return vxs_fail(err, VXS_BAD_DATA,
-                        "column '%s' has %zu different values; as classes at most %d are taken "
-                        "(for a score use --loss squared)",
-                        target, t->class_count, VXS_MOST_CLASSES);
+    bool classes = chosen ? !chosen->of_scores || vxs_task_method(t)->classes_only
+                          : !summary.numeric || t->class_count == 2;
+    t->loss = vxs_loss_of_classes(chosen == &vxs_multinomial_loss, classes ? t->class_count : 0);
+    status = check_kind(m, chosen, summary.numeric, classes, err);
+    if (status)
+        return status;
     if (classes) {
         number_classes(m);
         return VXS_OK;

@@ -11,9 +11,13 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
                                                       &vxs_logistic_loss,
                                                       &vxs_multinomial_loss,
                                                       &vxs_squared_hinge_loss,
-                                                      &vxs_huber_loss };
-static const char *const losses[] = { "auto",          "squared", "logistic", "multinomial",
-                                      "squared-hinge", "huber",   NULL };
+                                                      &vxs_huber_loss,
+                                                      &vxs_margin_loss,
+                                                      &vxs_epsilon_loss,
+                                                      &vxs_hinge_loss };
+static const char *const losses[] = { "auto",          "squared", "logistic",    "multinomial",
+                                      "squared-hinge", "huber",   "soft-margin", "epsilon",
+                                      "hinge",         NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "covariate", "regress", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
@@ -55,11 +59,15 @@ const vxs_param vxs_task_params[] = {
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
-                   .more = "squared for scores; huber for scores with outliers (lasso, graphnet); "
-                           "logistic for classes, one against the rest; multinomial for all at "
-                           "once (fused); squared-hinge for classes (lasso, graphnet, group-lasso, "
-                           "fused, fgm). auto: squared for a column of numbers, logistic for text "
-                           "or two values, squared-hinge for fgm."),
+                   .more =
+                       "squared for scores; huber for scores with outliers (lasso, graphnet); "
+                       "logistic for classes, one against the rest; multinomial for all at "
+                       "once (fused); squared-hinge for classes (lasso, graphnet, group-lasso, "
+                       "fused, fgm); soft-margin for classes and epsilon for scores (svm, mkl); "
+                       "hinge (skfs); hsic-lasso has squared, of kernels. auto: scores for a "
+                       "column of numbers, classes for text or two values, and the method's "
+                       "own loss of these: squared and logistic, if it takes them. A loss "
+                       "given says as well whether numbers are scores or classes."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
                  "residual beyond which --loss huber is linear; default (0): 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,
@@ -101,16 +109,7 @@ const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings)
     return chosen_losses[settings->loss];
 }
 
-bool vxs_names_loss(const vxs_loss_kind *loss)
-{
-    for (size_t k = 0; k < sizeof(chosen_losses) / sizeof(chosen_losses[0]); k++)
-        if (chosen_losses[k] == loss)
-            return true;
-    return false;
-}
-
 bool vxs_takes_threshold(const vxs_task_settings *settings)
 {
-    const vxs_loss_kind *loss = vxs_chosen_loss(settings);
-    return loss && loss->has_threshold;
+    return vxs_chosen_loss(settings) == &vxs_huber_loss;
 }

@@ -127,6 +127,16 @@ bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss)
     return k < VXS_MOST_TAKEN;
 }
 
+void vxs_method_losses(const vxs_method *method, char *words, size_t size)
+{
+    size_t used = 0;
+    *words = '\0';
+    for (const vxs_loss_kind *const *loss = vxs_loss_kinds; *loss && used < size; loss++)
+        if (vxs_method_takes_loss(method, *loss))
+            used += (size_t)snprintf(words + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     (*loss)->name);
+}
+
 bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic)
 {
     const vxs_accepts *r = method->kind->accepts(NULL);

@@ -18,7 +18,6 @@ extern "C" {
 
 /* The loss chosen by '--loss'; NULL: auto. */
 const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings);
-bool vxs_names_loss(const vxs_loss_kind *loss); /* whether --loss does */
 bool vxs_takes_threshold(
     const vxs_task_settings *settings); /* true if the chosen loss has a threshold */
 

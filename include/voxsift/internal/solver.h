@@ -72,6 +72,8 @@ VXS_MUST_CHECK vxs_status vxs_read_costs(const vxs_method_settings *settings,
 extern const char *const vxs_method_names[]; /* ends with NULL */
 /* With default settings. */
 bool vxs_method_takes_loss(const vxs_method *method, const vxs_loss_kind *loss);
+/* Their names with commas between them, as '--loss' takes them. */
+void vxs_method_losses(const vxs_method *method, char *words, size_t size);
 bool vxs_method_takes_quadratic(const vxs_method *method, const vxs_quadratic_kind *quadratic);
 /* Nearly collinear covariates were replaced by an orthogonal basis while solving. */
 bool vxs_solver_is_conditioned(const vxs_solver *solver);

@@ -21,8 +21,7 @@ static const char *const maps[] = { "none", "poly2", "gauss", "hik", NULL };
                              "subjects more closely."),                                            \
         VXS_TOL_ROW,                                                                               \
         VXS_REAL_ROW("min-improvement", "X", VXS_AT(blocks.change), 0, 0, 1,                       \
-                     "stop below this relative improvement; default 0: never",                     \
-                     .head = VXS_HEAD_HYPER,                                                       \
+                     "stop below this relative gain; default 0: never", .head = VXS_HEAD_HYPER,    \
                      .more = "As a fraction of the objective of the empty model."),                \
         VXS_GROUPS_ROW,                                                                            \
         VXS_FLAG_ROW("by-size", VXS_AT(blocks.by_size), "scale features by 1 / sqrt(group size)",  \
