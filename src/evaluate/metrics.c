@@ -18,10 +18,15 @@ const vxs_metric_row vxs_metric_rows[] = {
       .offset = AT(r2),
       .no_mean = true,
       .help = "1 - squared error / squared error of the truth's own mean" },
-    { .name = "mae", .words = "mean absolute error", .offset = AT(mae), .help = "of predictions" },
+    { .name = "mae",
+      .words = "mean absolute error",
+      .offset = AT(mae),
+      .less = true,
+      .help = "of predictions" },
     { .name = "rmse",
       .words = "root mean square error",
       .offset = AT(rmse),
+      .less = true,
       .help = "of predictions" },
     { .name = "balanced_accuracy",
       .words = "balanced accuracy",
@@ -61,12 +66,14 @@ const vxs_metric_row vxs_metric_rows[] = {
       .words = "Brier score",
       .offset = AT(brier),
       .of_classes = true,
+      .less = true,
       .help = "mean squared error of the probabilities" },
     { .name = "calibration_slope",
       .words = "calibration slope",
       .offset = AT(calibration_slope),
       .of_classes = true,
       .of_two = true,
+      .at_one = true,
       .no_mean = true,
       .help =
           "1: calibrated; below 1: probabilities are too extreme; 0: they carry no information" },
@@ -223,15 +230,9 @@ static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_e
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-typedef struct {
-    size_t fold;
-    double score;
-    bool positive;
-} ranked;
-
-static int by_score(const void *a, const void *b)
+int vxs_by_fold_and_score(const void *a, const void *b)
 {
-    const ranked *left = a, *right = b;
+    const vxs_ranked *left = a, *right = b;
     if (left->fold != right->fold)
         return left->fold < right->fold ? -1 : 1;
     return (left->score > right->score) - (left->score < right->score);
@@ -239,17 +240,15 @@ static int by_score(const void *a, const void *b)
 
 /* Adds the pairs of one of either side in the fold that begins at `first`, and those in the right
  * order, of which ties count half; returns where the fold ends. */
-static size_t count_pairs(const ranked *list, size_t count, size_t first, double *pairs,
-                          double *right)
+static size_t count_pairs(const vxs_predictions *p, size_t class, const vxs_ranked *list,
+                          size_t count, size_t first, double *pairs, double *right)
 {
     double below = 0, positives = 0;
     size_t fold = list[first].fold;
     while (first < count && list[first].fold == fold) {
         double up = 0, down = 0, score = list[first].score;
-        for (; first < count && list[first].fold == fold && list[first].score == score; first++) {
-            up += list[first].positive;
-            down += !list[first].positive;
-        }
+        for (; first < count && list[first].fold == fold && list[first].score == score; first++)
+            *(p->truth[list[first].subject] == (double)class ? &up : &down) += 1;
         *right += up * (below + down / 2);
         below += down;
         positives += up;
@@ -259,20 +258,21 @@ static size_t count_pairs(const ranked *list, size_t count, size_t first, double
 }
 
 /* Of all pairs of one of either side in one fold, the share in the right order. */
-static double area_of(const vxs_predictions *p, size_t class, const double *scores, ranked *list)
+static double area_of(const vxs_predictions *p, size_t class, const double *scores,
+                      vxs_ranked *list)
 {
     double pairs = 0, right = 0;
     size_t count = 0;
     for (size_t i = 0; i < p->n; i++)
         if (is_known(p, i))
-            list[count++] = (ranked){ fold_of(p, i), scores[i], p->truth[i] == (double)class };
-    qsort(list, count, sizeof(*list), by_score);
+            list[count++] = (vxs_ranked){ fold_of(p, i), i, scores[i] };
+    qsort(list, count, sizeof(*list), vxs_by_fold_and_score);
     for (size_t k = 0; k < count;)
-        k = count_pairs(list, count, k, &pairs, &right);
+        k = count_pairs(p, class, list, count, k, &pairs, &right);
     return pairs > 0 ? right / pairs : NAN;
 }
 
-static void measure_area(const vxs_predictions *p, ranked *list, vxs_metrics *m)
+static void measure_area(const vxs_predictions *p, vxs_ranked *list, vxs_metrics *m)
 {
     const double *scores = p->aligned ? p->aligned : p->scores;
     double sum = 0, seen = 0;
@@ -449,7 +449,7 @@ static void add_confusion(const vxs_predictions *p, double share, double *confus
 }
 
 /* Where there are two classes one score orders both. */
-static double area_of_class(const vxs_predictions *p, size_t class, ranked *list)
+static double area_of_class(const vxs_predictions *p, size_t class, vxs_ranked *list)
 {
     const double *scores = p->aligned ? p->aligned : p->scores;
     return p->class_count == 2 ? area_of(p, 1, scores, list)
@@ -459,7 +459,7 @@ static double area_of_class(const vxs_predictions *p, size_t class, ranked *list
 vxs_status vxs_measure_classes(const vxs_predictions *p, double share, vxs_class_scores *s,
                                vxs_error *err)
 {
-    ranked *list = vxs_alloc(p->n, sizeof(*list), err);
+    vxs_ranked *list = vxs_alloc(p->n, sizeof(*list), err);
     fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
     if (list && folds)
         add_confusion(p, share, s->confusion);
@@ -524,7 +524,7 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
         return VXS_OK;
     if (p->class_count == 0)
         return measure_scores(p, m, err);
-    ranked *list = vxs_alloc(p->n, sizeof(*list), err);
+    vxs_ranked *list = vxs_alloc(p->n, sizeof(*list), err);
     fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
     vxs_status status = list && folds ? VXS_OK : VXS_FAILED;
     if (!status && computes_hits(p))

@@ -153,15 +153,9 @@ static vxs_status measure(const permuter *m, const vxs_context *context, const d
     return VXS_OK;
 }
 
-bool vxs_less_is_better(const vxs_metric_row *metric)
-{
-    return strcmp(metric->name, "mae") == 0 || strcmp(metric->name, "rmse") == 0 ||
-           strcmp(metric->name, "brier") == 0;
-}
-
 static bool is_as_good(const permuter *m, double value)
 {
-    bool error = vxs_less_is_better(m->result->metric);
+    bool error = m->result->metric->less;
     double observed = m->result->observed,
            slack = 1e-12 * fabs(observed); /* ties, up to rounding */
     return error ? value <= observed + slack : value >= observed - slack;
@@ -273,10 +267,11 @@ static vxs_status find_metric(permuter *m, vxs_error *err)
             m->result->metric = row;
         names[count++] = row->name;
     }
-    if (strcmp(name, "calibration_slope") == 0)
+    const vxs_metric_row *named = vxs_metric_named(name);
+    if (named && named->at_one)
         return vxs_fail(err, VXS_MISUSE,
-                        "'calibration_slope' is best at 1, neither large nor small; choose another "
-                        "--metric");
+                        "'%s' is best at 1, neither large nor small; choose another --metric",
+                        name);
     const char *near = m->result->metric ? NULL : vxs_nearest(name, names);
     if (m->result->metric)
         return VXS_OK;

@@ -164,6 +164,8 @@ typedef struct vxs_metric_row {
     size_t offset;
     bool of_classes;
     bool of_two;  /* defined for two classes only */
+    bool less;    /* less is better */
+    bool at_one;  /* 1 is best: neither more nor less is better */
     bool no_mean; /* a ratio whose mean over folds is unstable; only the pooled value is written */
     const char *help;
 } vxs_metric_row;

@@ -21,19 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    size_t fold, subject;
-    double score;
-} ranked;
-
-static int by_score(const void *a, const void *b)
-{
-    const ranked *left = a, *right = b;
-    if (left->fold != right->fold)
-        return left->fold < right->fold ? -1 : 1;
-    return (left->score > right->score) - (left->score < right->score);
-}
-
 static bool is_positive(const vxs_compared *c, size_t i)
 {
     return c->truth[i] == 1;
@@ -46,7 +33,7 @@ static size_t fold_of(const vxs_compared *c, size_t repeat, size_t i)
 }
 
 /* Of a fold, list[0 ... count - 1] in the order of scores. */
-static void share_fold(const vxs_compared *c, const ranked *list, size_t count, double *share)
+static void share_fold(const vxs_compared *c, const vxs_ranked *list, size_t count, double *share)
 {
     double positive = 0, below = 0, passed = 0; /* below: the others, passed: positive ones */
     for (size_t k = 0; k < count; k++)
@@ -67,14 +54,14 @@ static void share_fold(const vxs_compared *c, const ranked *list, size_t count, 
 }
 
 /* repeats x n: each subject's share of those of the other class that are ordered right. */
-static void find_shares(const vxs_compared *c, const vxs_compared_model *m, ranked *list,
+static void find_shares(const vxs_compared *c, const vxs_compared_model *m, vxs_ranked *list,
                         double *share)
 {
     const double *scores = m->aligned ? m->aligned : m->scores;
     for (size_t r = 0; r < c->folds.repeats; r++) {
         for (size_t i = 0; i < c->n; i++)
-            list[i] = (ranked){ fold_of(c, r, i), i, scores[r * c->n + i] };
-        qsort(list, c->n, sizeof(*list), by_score);
+            list[i] = (vxs_ranked){ fold_of(c, r, i), i, scores[r * c->n + i] };
+        qsort(list, c->n, sizeof(*list), vxs_by_fold_and_score);
         for (size_t k = 0, end; k < c->n; k = end) {
             for (end = k; end < c->n && list[end].fold == list[k].fold; end++)
                 continue;
@@ -134,7 +121,7 @@ static bool add_repeat(const vxs_compared *c, size_t repeat, const double *a, co
 
 typedef struct {
     double *shares; /* models x repeats x n */
-    ranked *list;
+    vxs_ranked *list;
     side *sides;  /* folds x 2 */
     size_t *seen; /* groups x 2 */
     double *sums; /* groups */
