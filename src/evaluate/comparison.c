@@ -139,12 +139,10 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
     return status;
 }
 
-/* Classes that weigh the same have no constant that moves, and scores of kernels of voxels have
- * none. */
+/* Classes that weigh the same have no constant that moves. */
 static bool has_constant(const vxs_task *t)
 {
-    bool machine = vxs_task_method(t)->path == VXS_BY_COST;
-    return (machine || !vxs_task_encoder(t)->without_covariates) &&
+    return !vxs_task_encoder(t)->without_constant &&
            !(t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED);
 }
 

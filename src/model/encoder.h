@@ -32,7 +32,8 @@ typedef struct {
 } vxs_model_file;
 
 struct vxs_encoder {
-    bool without_covariates; /* covariates are regressed out; scores need no alignment of folds */
+    bool without_covariates; /* covariates are regressed out */
+    bool without_constant;   /* scores have no intercept that depends on who trains */
     /* Converts a solution to weights of the unscaled features, or stores in `encoded` what scoring
      * new subjects requires. */
     vxs_status (*decode)(const vxs_task *task, vxs_output_fit *output, vxs_error *err);

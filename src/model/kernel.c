@@ -328,6 +328,7 @@ vxs_status vxs_prepare_pairs(const vxs_context *context, vxs_task *t, size_t out
 }
 
 const vxs_encoder vxs_kernel_encoder = { .without_covariates = true,
+                                         .without_constant = true,
                                          .decode = decode,
                                          .encode = encode,
                                          .score = score,
