@@ -180,7 +180,7 @@ vxs_machine *vxs_machine_new(size_t n, vxs_error *err)
 }
 
 /* The solver's intercept is the only coefficient; the other covariates are out of the features. */
-vxs_status vxs_machine_widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
+static vxs_status widen(const vxs_task *t, vxs_solution *fit, vxs_error *err)
 {
     double *larger =
         vxs_resize(fit->covariate_coefficients, t->covariate_count + 1, sizeof(*larger), err);
@@ -192,24 +192,33 @@ vxs_status vxs_machine_widen(const vxs_task *t, vxs_solution *fit, vxs_error *er
     return VXS_OK;
 }
 
+vxs_status vxs_machine_begin(const vxs_task *t, double *passes, vxs_output_fit *o, vxs_error *err)
+{
+    vxs_machine *m = vxs_machine_new(t->n, err);
+    o->encoded = m;
+    o->fit.certificate.passes += *passes;
+    *passes = 0;
+    vxs_status status = m ? widen(t, &o->fit, err) : VXS_FAILED;
+    if (status)
+        return status;
+    m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
+    m->regresses = vxs_task_regresses(t);
+    return VXS_OK;
+}
+
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     machines *prepared = (machines *)t->prepared;
-    vxs_machine *m = vxs_machine_new(t->n, err);
-    o->encoded = m;
-    o->fit.certificate.passes += prepared->passes;
-    prepared->passes = 0;
-    vxs_status status = m ? vxs_machine_widen(t, &o->fit, err) : VXS_FAILED;
+    vxs_status status = vxs_machine_begin(t, &prepared->passes, o, err);
+    vxs_machine *m = o->encoded;
     if (status)
         return status;
     for (size_t k = 0; k < o->fit.count; k++)
         m->weight[o->fit.index[k]] = o->fit.weight[k];
-    m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
     m->kernel = prepared->kernel;
     o->fit.certificate.gamma = vxs_kernel_is_curved(m->kernel.kind) ? m->kernel.gamma : 0;
     m->products = prepared->products;
     m->residual = &prepared->rows.products;
-    m->regresses = vxs_task_regresses(t);
     return VXS_OK;
 }
 

@@ -91,9 +91,11 @@ VXS_MUST_CHECK vxs_status vxs_machine_score_features(const vxs_machine *machine,
  * columns read / p since a count. */
 double vxs_machine_spread(const vxs_task *task);
 double vxs_machine_passes(const vxs_task *task, uint64_t read);
-/* The solver's intercept is the only coefficient; the other covariates are out of the features. */
-VXS_MUST_CHECK vxs_status vxs_machine_widen(const vxs_task *task, vxs_solution *fit,
-                                            vxs_error *err);
+/* The beginning of `decode`: a machine with its intercept, and passes over the data that the task
+ * has made, which the first fit takes over. The solver's intercept is the only coefficient; the
+ * other covariates are out of the features. */
+VXS_MUST_CHECK vxs_status vxs_machine_begin(const vxs_task *task, double *passes,
+                                            vxs_output_fit *output, vxs_error *err);
 /* Weights X'v of the task's columns, times a factor of each (NULL: 1), replace those of subjects.
  */
 VXS_MUST_CHECK vxs_status vxs_machine_scan(const vxs_task *task, const double *v,
@@ -108,6 +110,12 @@ VXS_MUST_CHECK vxs_status vxs_machine_score(const vxs_output_fit *output,
 /* machine_files.c */
 extern const vxs_model_file vxs_machine_files[];
 VXS_MUST_CHECK vxs_status vxs_machine_read(vxs_model *model, const char *folder, vxs_error *err);
+/* A map of values of at least 0, a volume for each output. */
+typedef struct {
+    const char *name, *intent, *descrip;
+} vxs_machine_map;
+VXS_MUST_CHECK vxs_status vxs_machine_write_map(const vxs_model *model, const vxs_machine_map *map,
+                                                const float *values, FILE *stream, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_machine_write_alpha(const vxs_model *model, const vxs_task *task,
                                                   FILE *stream, vxs_error *err);
 /* multi_kernel_files.c */

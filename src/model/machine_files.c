@@ -78,30 +78,36 @@ static bool has_sensitivity_map(const vxs_model *m, const vxs_task *t)
     return m->voxels && has_features(m, t);
 }
 
-/* One volume for each output. */
-static vxs_status write_sensitivity(const vxs_model *m, const vxs_task *t, FILE *stream,
-                                    vxs_error *err)
+vxs_status vxs_machine_write_map(const vxs_model *m, const vxs_machine_map *map,
+                                 const float *values, FILE *stream, vxs_error *err)
 {
-    size_t voxels = vxs_grid_voxels(&m->grid);
-    float *values = vxs_alloc(m->output_count, vxs_times(voxels, sizeof(*values)), err);
-    double most = 0;
-    (void)t;
-    if (!values)
-        return VXS_FAILED;
-    for (size_t k = 0; k < m->output_count; k++)
-        for (size_t j = 0; j < m->p; j++) {
-            double value = vxs_output_sensitivity(&m->outputs[k])[j];
-            values[k * voxels + m->voxels[j]] = (float)value;
-            most = fmax(most, value);
-        }
+    size_t count = m->output_count * vxs_grid_voxels(&m->grid);
+    float most = 0;
+    for (size_t v = 0; v < count; v++)
+        most = fmaxf(most, values[v]);
     vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
                                   .volumes = m->output_count,
                                   .intent_code = 1001,
-                                  .intent_name = "sensitivity",
-                                  .cal_max = most,
-                                  .descrip = "voxsift " VXS_VERSION " sensitivity" };
-    vxs_status status =
-        vxs_image_write(stream, "sensitivity.nii.gz", &m->grid, &options, values, err);
+                                  .intent_name = map->intent,
+                                  .cal_max = (double)most,
+                                  .descrip = map->descrip };
+    return vxs_image_write(stream, map->name, &m->grid, &options, values, err);
+}
+
+static vxs_status write_sensitivity(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                    vxs_error *err)
+{
+    static const vxs_machine_map map = { "sensitivity.nii.gz", "sensitivity",
+                                         "voxsift " VXS_VERSION " sensitivity" };
+    size_t voxels = vxs_grid_voxels(&m->grid);
+    float *values = vxs_alloc(m->output_count, vxs_times(voxels, sizeof(*values)), err);
+    vxs_status status = values ? VXS_OK : VXS_FAILED;
+    (void)t;
+    for (size_t k = 0; k < m->output_count && values; k++)
+        for (size_t j = 0; j < m->p; j++)
+            values[k * voxels + m->voxels[j]] = (float)vxs_output_sensitivity(&m->outputs[k])[j];
+    if (!status)
+        status = vxs_machine_write_map(m, &map, values, stream, err);
     free(values);
     return status;
 }

@@ -173,11 +173,8 @@ static vxs_status mix(const vxs_task *t, const several *s, vxs_machine *m, vxs_e
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     several *s = (several *)t->prepared;
-    vxs_machine *m = vxs_machine_new(t->n, err);
-    o->encoded = m;
-    o->fit.certificate.passes += s->passes;
-    s->passes = 0;
-    vxs_status status = m ? vxs_machine_widen(t, &o->fit, err) : VXS_FAILED;
+    vxs_status status = vxs_machine_begin(t, &s->passes, o, err);
+    vxs_machine *m = o->encoded;
     if (status)
         return status;
     m->kernels = t->groups.count;
@@ -185,9 +182,7 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     if (!m->kernel_weight)
         return VXS_FAILED;
     take_weights(&o->fit, m);
-    m->intercept = t->settings.no_intercept ? 0 : o->fit.covariate_coefficients[0];
     m->kernel = (vxs_kernel){ .kind = VXS_KERNEL_LINEAR, .scale = 1, .factor = 1 };
-    m->regresses = vxs_task_regresses(t);
     return mix(t, s, m, err);
 }
 

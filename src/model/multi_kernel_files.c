@@ -45,28 +45,20 @@ static bool has_voxels(const vxs_model *m, const vxs_task *t)
 
 static vxs_status write_map(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
 {
+    static const vxs_machine_map map = { "kernel_weights.nii.gz", "kernel weight",
+                                         "voxsift " VXS_VERSION " weights of kernels" };
     const vxs_groups *g = &t->groups;
     size_t voxels = vxs_grid_voxels(&m->grid);
-    float *values = vxs_alloc(m->output_count, voxels * sizeof(*values), err);
-    double most = 0;
-    if (!values)
-        return VXS_FAILED;
-    for (size_t o = 0; o < m->output_count; o++)
+    float *values = vxs_alloc(m->output_count, vxs_times(voxels, sizeof(*values)), err);
+    vxs_status status = values ? VXS_OK : VXS_FAILED;
+    for (size_t o = 0; o < m->output_count && values; o++) {
+        const vxs_machine *machine = m->outputs[o].encoded;
         for (size_t k = 0; k < g->count; k++)
-            for (size_t l = g->begin[k]; l < g->end[k]; l++) {
-                const vxs_machine *machine = m->outputs[o].encoded;
-                float *value = &values[o * voxels + m->voxels[g->member[l]]];
-                *value += (float)machine->kernel_weight[k];
-                most = fmax(most, (double)*value);
-            }
-    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
-                                  .volumes = m->output_count,
-                                  .intent_code = 1001,
-                                  .intent_name = "kernel weight",
-                                  .cal_max = most,
-                                  .descrip = "voxsift " VXS_VERSION " weights of kernels" };
-    vxs_status status =
-        vxs_image_write(stream, "kernel_weights.nii.gz", &m->grid, &options, values, err);
+            for (size_t l = g->begin[k]; l < g->end[k]; l++)
+                values[o * voxels + m->voxels[g->member[l]]] += (float)machine->kernel_weight[k];
+    }
+    if (!status)
+        status = vxs_machine_write_map(m, &map, values, stream, err);
     free(values);
     return status;
 }
