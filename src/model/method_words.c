@@ -24,6 +24,11 @@ static const char of_mslr[] =
 static const char of_fused[] =
     "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the fused "
     "lasso. Journal of the Royal Statistical Society B 67, 2005.";
+static const char of_generalized[] =
+    "Tibshirani RJ, Taylor J. The solution path of the generalized lasso. Annals of Statistics 39, "
+    "2011.";
+static const char of_trend[] =
+    "Kim SJ, Koh K, Boyd S, Gorinevsky D. l1 trend filtering. SIAM Review 51, 2009.";
 static const char of_graphnet[] =
     "Grosenick L, Klingenberg B, Katovich K, Knutson B, Taylor JE. Interpretable whole-brain "
     "prediction analysis with GraphNet. NeuroImage 72, 2013.";
@@ -155,17 +160,39 @@ static void describe_graph(const vxs_record *r, vxs_prose *p)
     fputs("a user-defined graph of the features", p->out);
 }
 
+/* True if terms are penalized that are not the differences of neighbors. */
+static bool has_terms(const vxs_record *r)
+{
+    return vxs_are_terms(r->settings.fused.penalty);
+}
+
+static void describe_terms(const vxs_record *r, vxs_prose *p)
+{
+    bool given = vxs_terms_are_given(r->settings.fused.penalty);
+    fputs(given ? "generalized lasso" : "trend filter", p->out);
+    vxs_cite(p, given ? of_generalized : of_trend);
+    fputs(given ? " on a user-defined analysis operator"
+                : " on second differences of the features in their order",
+          p->out);
+}
+
 static void describe_fused(const vxs_record *r, vxs_prose *p)
 {
     double sparsity = r->settings.fused.sparsity;
-    fputs(sparsity > 0 ? "a sparse fused lasso on " : "a fused lasso on ", p->out);
-    describe_graph(r, p);
+    fputs(sparsity > 0 ? "a sparse " : "a ", p->out);
+    if (has_terms(r)) {
+        describe_terms(r, p);
+    } else {
+        fputs("fused lasso on ", p->out);
+        describe_graph(r, p);
+    }
     fprintf(p->out, " with %s loss", r->loss_name);
     if (sparsity > 0)
         vxs_write_number(p->out,
                          ", and an additional l1 penalty of %s times the weight of the differences",
                          sparsity);
-    vxs_cite(p, of_fused);
+    if (!has_terms(r))
+        vxs_cite(p, of_fused);
 }
 
 /* SAIF applies to trees only; a graph from a file may be no tree. */
@@ -175,7 +202,7 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
     bool tree = strcmp(graph, "tree") == 0 || strcmp(graph, "chain") == 0;
     bool own =
         r->settings.fused.solver == VXS_FUSED_AUTO || r->settings.fused.solver == VXS_FUSED_SAIF;
-    if (tree && own && !(r->settings.fused.sparsity > 0))
+    if (tree && own && !has_terms(r) && !(r->settings.fused.sparsity > 0))
         describe_saif(p);
     vxs_describe_gap(r, p);
 }
@@ -187,6 +214,13 @@ static void solve_fused(const vxs_record *r, vxs_prose *p)
 
 static const char *weigh_fused(const vxs_record *r)
 {
+    if (has_terms(r))
+        return vxs_terms_are_given(r->settings.fused.penalty)
+                   ? "The penalty makes terms of the analysis operator 0, which are sums of "
+                     "weights times the factors in penalty.tsv. Interpret which terms are not 0, "
+                     "not which features have a weight."
+                   : "Weights are piecewise linear along the order of the features. Interpret "
+                     "where their slope changes, not which features have a weight.";
     return vxs_record_is_dense(r) ? FUSED_REGIONS
                "Without --sparsity nearly every voxel has a nonzero weight: the largest fused "
                "region is the background, and its weight is the effect of the sum over its "
@@ -196,9 +230,9 @@ static const char *weigh_fused(const vxs_record *r)
 
 static void list_fused(const vxs_record *r, const vxs_setting_rows *rows)
 {
-    const char *penalty = r->settings.fused.penalty, *graph = r->task.graph;
-    if (penalty && strcmp(penalty, "edges") != 0)
-        fputs(penalty, vxs_begin_row(rows, "Penalty"));
+    const char *graph = r->task.graph;
+    if (has_terms(r))
+        fputs(r->settings.fused.penalty, vxs_begin_row(rows, "Penalty"));
     else
         fputs(graph ? graph : "tree", vxs_begin_row(rows, "Graph"));
     if (isfinite(r->settings.fused.sparsity))
@@ -449,7 +483,7 @@ static const struct vxs_method_words *words_of(const vxs_record *r)
 
 bool vxs_record_has_fused_regions(const vxs_record *r)
 {
-    return words_of(r)->fused_regions;
+    return words_of(r)->fused_regions && !has_terms(r);
 }
 
 double vxs_record_selection_tol(const vxs_record *r)

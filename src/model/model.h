@@ -219,7 +219,8 @@ void vxs_graph_write(const vxs_graph *graph, const vxs_cohort *cohort, FILE *str
 /* penalty_matrix.c: makes task->terms (rows of D) for '--penalty' trend or matrix:FILE, once a
  * task. */
 VXS_MUST_CHECK vxs_status vxs_task_make_terms(vxs_task *task, const char *penalty, vxs_error *err);
-/* True if --penalty names a file. */
+/* True if --penalty is of terms that are not the differences of neighbors; if it names a file. */
+bool vxs_are_terms(const char *penalty);
 bool vxs_terms_are_given(const char *penalty);
 void vxs_terms_write(const vxs_analysis *terms, const vxs_cohort *cohort, FILE *stream);
 /* Sets the single path point (iterations or nselect) used without cross-validation. */

@@ -123,6 +123,11 @@ static vxs_status read_table(const char *path, const vxs_cohort *c, vxs_analysis
 
 /* ---- By its name ----------------------------------------------------------------------------- */
 
+bool vxs_are_terms(const char *penalty)
+{
+    return penalty && strcmp(penalty, "edges") != 0;
+}
+
 bool vxs_terms_are_given(const char *penalty)
 {
     return penalty && strncmp(penalty, FROM_FILE, strlen(FROM_FILE)) == 0;

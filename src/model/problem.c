@@ -174,7 +174,7 @@ static void release_differences(vxs_prepared *prepared)
 
 static bool penalizes_terms(const vxs_method_settings *s)
 {
-    return s->fused.penalty && strcmp(s->fused.penalty, "edges") != 0;
+    return vxs_are_terms(s->fused.penalty);
 }
 
 vxs_status vxs_share_terms(const vxs_context *context, vxs_task *t, const vxs_method_settings *s,

@@ -238,6 +238,16 @@ for graph, words, by in (([], "a fused lasso on a spanning tree of neighboring f
     run("report", "graph", "-o", "graph.html", "--force")
     page = Page("graph.html")
     check("the graph in words", words in page.text and ("(SAIF)" in page.text) == by and ("Friedman" in page.text) == ("precision:0.2" in graph), page.text)
+with open("terms.tsv", "w") as file:
+    names = [line.split("\t")[0].strip() for line in open("t/features.tsv")][1:]
+    file.write("term\tfeature\tvalue\n" + "".join(f"{k}\t{name}\t0.5\n" for k, name in enumerate(names)))
+for penalty, words, paper in (("trend", "with a trend filter [1] on second differences of the features in their order with squared loss, solved", "Gorinevsky"),
+                              ("matrix:terms.tsv", "with a generalized lasso [1] on a user-defined analysis operator with squared loss, solved", "Taylor")):
+    run("fit", "t", "--target", "score", "--method", "fused", "--penalty", penalty, "-q", "-o", "graph", "--force")
+    run("report", "graph", "-o", "graph.html", "--force")
+    page = Page("graph.html")
+    check("penalties of other terms in words", words in page.text and paper in page.text and "fused lasso" not in page.text and
+          "fused region" not in page.text and "(SAIF)" not in page.text, page.text)
 for sparsity in ("0", "1"):
     run("fit", "ras-c", "--target", "score", "--method", "fused", "--graph", "grid6", "--sparsity", sparsity, "-q", "-o", "grid", "--force")
     run("report", "grid", "-o", "grid.html", "--force")
