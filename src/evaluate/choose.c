@@ -124,13 +124,18 @@ static bool is_simpler(const vxs_tuning_grid *t, size_t k, size_t than)
     return k < than;
 }
 
-/* The try with the least mean loss; or, with 1se, the simplest that is not a standard error worse.
- */
+/* Losses that differ by less are equal: rounding, which values of held-out subjects may move, would
+ * decide between them. Tries whose models agree on all inner folds are common (a machine that fits
+ * all subjects, or none, whatever C). */
+static const double TIE = 1e-9;
+
+/* The simplest try with the least mean loss; or, with 1se, that is not a standard error worse. */
 static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 {
     double *means = w->cv->losses + w->number * w->cv->tuning.count;
     double *sizes = w->cv->sizes + w->number * w->cv->tuning.count;
     double limit = INFINITY, jobs = (double)w->inner_count;
+    bool one_error = w->cv->settings.select == VXS_SELECT_1SE;
     w->chosen = 0;
     for (size_t k = 0; k < w->cv->tuning.count; k++) {
         double square = 0;
@@ -150,12 +155,11 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
         }
         if (k == 0 || means[k] < means[w->chosen]) {
             double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
-            limit = means[k] + sqrt(fmax(0, variance) / jobs);
+            double error = one_error ? sqrt(fmax(0, variance) / jobs) : 0;
+            limit = means[k] + fmax(error, TIE * fabs(means[k]));
             w->chosen = k;
         }
     }
-    if (w->cv->settings.select != VXS_SELECT_1SE)
-        return VXS_OK;
     for (size_t k = 0; k < w->cv->tuning.count; k++)
         if (means[k] <= limit && is_simpler(&w->cv->tuning, k, w->chosen))
             w->chosen = k;

@@ -27,6 +27,12 @@ def predicted(folder, target):
     return np.array([t[k] for k in names], float)
 
 
+def simplest_best(losses, gammas, costs):
+    """Of the tries whose loss is the least but for rounding, that of the least gamma, then of the least C."""
+    losses = np.array(losses)
+    return min(np.flatnonzero(losses <= losses.min() * (1 + 1e-9)), key=lambda k: (gammas[k], costs[k]))
+
+
 # ---- One grid, and the grids of each gamma ---------------------------------------------------------------
 for kernel, gammas, target in (("rbf", ["0.02", "1", "20"], "score"), ("poly", ["3", "0.1"], "dx"), ("rbf", ["1", "0.1"], "three")):
     words = ["cv", "c", "--target", target, "--method", "svm", "--kernel", kernel, "--C", "0.1,1,10"]
@@ -40,7 +46,7 @@ for kernel, gammas, target in (("rbf", ["0.02", "1", "20"], "score"), ("poly", [
     check(what + ": inner losses", np.array_equal(losses, np.hstack([e["inner_losses"] for e in each])))
     fold = np.array(table(open("v/folds.tsv"))["fold"], int)
     for k, f in enumerate(all_of["each_fold"]):
-        best = int(losses[k].argmin())
+        best = simplest_best(losses[k], all_of["gammas"], all_of["costs"])
         own = each[best // 3]["each_fold"][k]
         check(what + ": least loss", f["gamma"] == float(gammas[best // 3]) and f["C"] == all_of["costs"][best], (f, losses[k]))
         check(what + ": the fold of that gamma", [f[key] for key in ("C", "gamma", "support_vectors", "lambda")] == [own[key] for key in ("C", "gamma", "support_vectors", "lambda")])
@@ -51,12 +57,23 @@ for kernel, gammas, target in (("rbf", ["0.02", "1", "20"], "score"), ("poly", [
         grid = list(zip(all_of["gammas"], all_of["costs"]))
         check(what + ": the rule takes no larger gamma", (f["gamma"], f["C"]) <= grid[int(losses[k].argmin())])
 
+# ---- Ties: of machines that fit all subjects the one with the least C, not the one that rounding prefers ----
+for target, kernel in (("score", "rbf"), ("dx", "rbf"), ("three", "linear")):
+    costs = "0.0001,0.0002,0.0003,1000,3000,10000,30000,100000"
+    words = ["cv", "c", "--target", target, "--method", "svm", "--kernel", kernel, "--C", costs, *folds, "-o", "ties"]
+    run(*words, *(["--gamma", "30"] if kernel == "rbf" else []))
+    tied = about("ties")
+    losses, costs = np.array(tied["inner_losses"]), tied["costs"]
+    for k, f in enumerate(tied["each_fold"]):
+        check(f"{kernel} of {target}: ties", f["C"] == costs[simplest_best(losses[k], [1] * len(costs), costs)], (f, losses[k]))
+    check(f"{kernel} of {target}: losses tie", any((l <= l.min() * (1 + 1e-9)).sum() > 1 for l in losses), losses)
+
 # ---- A fit that chooses is a fit of what it chose --------------------------------------------------------
 words = ["fit", "c", "--target", "score", "--method", "svm", "--kernel", "rbf", "-q", "--force"]
 run(*words, "--C", "0.1,1,10", "--gamma", "0.02,1,20", "--choose-lambda", "4", "-o", "m")
 m = about("m", "model.json")
 chosen = m["outputs"][0]
-best = int(np.argmin(m["inner_losses"][0]))
+best = simplest_best(m["inner_losses"][0], m["gammas"], m["costs"])
 check("a fit chooses", chosen["gamma"] == m["gammas"][best] and near(chosen["C"], m["costs"][best]) and m["parameters"]["gamma"] == "0.02,1,20", chosen)
 run(*words, "--C", repr(m["costs"][best]), "--gamma", repr(chosen["gamma"]), "-o", "m1")
 a, b = np.load("m/alpha.npy"), np.load("m1/alpha.npy")
