@@ -54,16 +54,27 @@ vxs_status vxs_fit_middle(const vxs_loss *loss, double *constant, vxs_error *err
 
 /* ---- Others ---------------------------------------------------------------------------------- */
 
+/* Of the value without columns: what is left when these say all of y but for rounding. */
+static const double NOTHING_LEFT = 1e-20;
+
+/* A gap relative to a value that is rounding says nothing. */
+static bool has_fitted(const vxs_loss *loss, const vxs_certificate *c, const double *zeros)
+{
+    return c->converged || c->primal <= NOTHING_LEFT * vxs_loss_value(loss, zeros);
+}
+
 /* SAIF with one feature that is 0. */
 vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t count, double *b,
                            bool *converged, vxs_error *err)
 {
     const vxs_method_settings settings = { .tol = 1e-9 };
     float *nothing = vxs_alloc(loss->n, sizeof(*nothing), err);
+    double *zeros = vxs_alloc(loss->n, sizeof(*zeros), err);
     vxs_design *design = NULL;
     vxs_solver *solver = NULL;
     vxs_solution fit;
-    vxs_status status = nothing ? vxs_dense_new(nothing, loss->n, 1, 1, &design, err) : VXS_FAILED;
+    vxs_status status = nothing && zeros ? vxs_dense_new(nothing, loss->n, 1, 1, &design, err)
+                                         : VXS_FAILED;
     vxs_problem problem = {
         .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
     };
@@ -75,11 +86,12 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
     for (size_t k = 0; k < count && !status; k++)
         b[k] = fit.covariate_coefficients[k];
     if (!status && converged)
-        *converged = fit.certificate.converged;
+        *converged = has_fitted(loss, &fit.certificate, zeros);
     if (!status)
         vxs_solution_release(&fit);
     vxs_solver_free(solver);
     vxs_design_free(design);
     free(nothing);
+    free(zeros);
     return status;
 }

@@ -235,4 +235,19 @@ for words, code, part in ((["fit", "c", "--target", "dx", "--method", "mkl"], 2,
                           (["fit", "c", "--target", "dx", "--method", "mkl", "--groups", "file:none.tsv"], 66, "none.tsv")):
     check(" ".join(words), part in run(*words, "-o", "x", code=code)[1], run(*words, "-o", "x", code=code)[1])
     check("nothing is left of what is refused", not os.path.exists("x"))
+# ---- A machine that predicts a constant: its weights are rounding, its certificate holds ---------------------
+few = np.random.default_rng(4).normal(size=(40, 4)).round(2)
+rare = np.array(["no"] * 40)
+rare[np.argsort((few**2).sum(1))[:8]] = "yes"
+write("few.tsv", {"group": ["one", "one", "two", "two", "two"], "feature": ["f0", "f1", "f1", "f2", "f3"]})
+cohort("inner", few, {"participant_id": [f"s{k:02}" for k in range(40)], "dx": rare})
+for number in ("0.01", "1", "300"):
+    for way in ("each", "all"):
+        run("fit", "inner", "--target", "dx", *base[:2], "--groups", "file:few.tsv", "--kernel-scale", way, "--C", number,
+            "--class-weights", "none", *base[4:], "-o", "m")
+        weight = np.array(table(open("m/weights.tsv"))["weight"], float)
+        check("a constant machine", (abs(weight) < 1e-3).all(), weight)
+        out, err = run("check-model", "m", "inner", "--json")
+        check(f"certificate of a constant machine, C {number}, {way}", out and json.loads(out)["holds"] is True, err)
+
 finish()

@@ -65,6 +65,17 @@ for target, words in (("dx", []), ("score", ["--method", "fused", "--graph", "ch
 points = json.loads(run("path", "c", "--target", "score", "--confounds", "age", "--confounds-as", "regress", "--nlambda", "5", "--json")[0])
 check("a path", all(q["gap"] <= q["tol"] for q in points["outputs"][0]["points"]))
 
+# ---- Features of which confounds say all ------------------------------------------------------------------
+explained = {"participant_id": ids, "seven": [7] * N, "age_again": age.round(), **{f"f{j}": X[:, j] for j in range(6)}}
+write("x6.tsv", explained)
+write("people6.tsv", {**people, "age": age.round()})
+run("cohort", "--feature-table", "x6.tsv", "--participants", "people6.tsv", "-q", "-o", "six")
+for kernel in ("rbf", "poly"):
+    for way in ("unit", "center", "none"):
+        run("fit", "six", "--target", "score", "--confounds", "age", "--confounds-as", "regress", "--method", "svm", "--kernel", kernel,
+            "--standardize", way, "-o", "m", "--force", "-q")
+        check(f"{kernel}, {way}: certificate", json.loads(run("check-model", "m", "six", "--json")[0])["holds"] is True)
+
 # ---- In folds: learned from training subjects alone ------------------------------------------------------
 words = ["--confounds", "age,site", "--confounds-as", "regress", "--regress-on", "group=CN"]
 said = json.loads(run("cv", "c", "--target", "score", *words, "--nlambda", "5", "--folds", "3", "-o", "v", "--json", "-q")[0])
