@@ -73,8 +73,9 @@ vxs_status vxs_fit_columns(const vxs_loss *loss, const double *columns, size_t c
     vxs_design *design = NULL;
     vxs_solver *solver = NULL;
     vxs_solution fit;
-    vxs_status status = nothing && zeros ? vxs_dense_new(nothing, loss->n, 1, 1, &design, err)
-                                         : VXS_FAILED;
+    vxs_status status = nothing && zeros ? VXS_OK : VXS_FAILED;
+    if (!status)
+        status = vxs_dense_new(nothing, loss->n, 1, 1, &design, err);
     vxs_problem problem = {
         .design = design, .loss = *loss, .covariates = columns, .covariate_count = count
     };
