@@ -15,6 +15,7 @@
 #define SLABS   8    /* blocks at a time, each with a sum of its own where rows are few */
 #define FEW     1024 /* rows */
 #define TILE    256  /* rows */
+#define MANY    4    /* vectors of a scan that go together */
 #define SOME    9    /* rows whose middle value stands for a column */
 
 /* ---- Products -------------------------------------------------------------------------------- */
@@ -169,7 +170,8 @@ vxs_status vxs_row_products(const vxs_context *context, vxs_design *design, cons
 
 typedef struct {
     vxs_design design;
-    double *matrix;
+    const double *matrix;
+    double *own; /* the same, to be freed; or NULL */
 } gram;
 
 static void multiply(const gram *g, const double *v, size_t j, double *s)
@@ -178,10 +180,22 @@ static void multiply(const gram *g, const double *v, size_t j, double *s)
     *s = cblas_ddot((int)g->design.n, column, 1, v, 1);
 }
 
+/* Some columns with many vectors. */
+static void multiply_tile(const gram *g, const double *v, size_t k, size_t j, double *s)
+{
+    const size_t n = g->design.n, p = g->design.p;
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(p - j < TILE ? p - j : TILE), (int)k,
+                (int)n, 1, g->matrix + j * n, (int)n, v, (int)n, 0, s + j, (int)p);
+}
+
 static void scan(vxs_design *design, const double *v, size_t k, double *s)
 {
     const gram *g = (const gram *)design;
-    for (size_t c = 0; c < k; c++) {
+#pragma omp parallel for num_threads(design->nthreads) schedule(static) if (design->n > 2000)
+    for (size_t j = 0; j < design->p; j += TILE)
+        if (k > MANY)
+            multiply_tile(g, v, k, j, s);
+    for (size_t c = 0; c < k && k <= MANY; c++) {
 #pragma omp parallel for num_threads(design->nthreads) schedule(static) if (design->n > 2000)
         for (size_t j = 0; j < design->p; j++)
             multiply(g, v + c * design->n, j, s + c * design->p + j);
@@ -221,7 +235,7 @@ static vxs_status measure(vxs_design *design, const double *v, double *s, vxs_er
 
 static void release(vxs_design *design)
 {
-    free(((gram *)design)->matrix);
+    free(((gram *)design)->own);
 }
 
 static const vxs_design_kind gram_kind = {
@@ -248,18 +262,27 @@ static vxs_status check_symmetric(const double *matrix, size_t n, vxs_error *err
     return VXS_OK;
 }
 
-vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,
+vxs_status vxs_grams_lend(const double *matrices, size_t n, size_t count, int nthreads,
                           vxs_design **design, vxs_error *err)
 {
     gram *g = vxs_alloc(1, sizeof(*g), err);
-    if (!g) {
-        free(matrices);
+    if (!g)
         return VXS_FAILED;
-    }
     *g = (gram){ .design = { .kind = &gram_kind, .n = n, .p = n * count, .nthreads = nthreads },
                  .matrix = matrices };
     *design = &g->design;
     return VXS_OK;
+}
+
+vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,
+                          vxs_design **design, vxs_error *err)
+{
+    vxs_status status = vxs_grams_lend(matrices, n, count, nthreads, design, err);
+    if (status)
+        free(matrices);
+    else
+        ((gram *)*design)->own = matrices;
+    return status;
 }
 
 vxs_status vxs_grams_new(const double *matrices, size_t n, size_t count, int nthreads,

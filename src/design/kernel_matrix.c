@@ -1,202 +1,82 @@
-/* kernel_matrix.c - kernels between subjects from the inner products of their rows.
+/* kernel_matrix.c - kernels between training rows from their inner products, tile by tile.
  *
- * What is estimated on training subjects and taken out of all rows, means or a regression on
- * covariates, is algebra on the products: with Z the covariates and B the coefficients' weights of
- * training subjects, row x becomes x - z_x'B X, so that the product of two rows becomes
- *
- *     g(x, y) - z_x'h_y - z_y'h_x + z_x'M z_y,    h_x = B g(., x),    M = (h of training) B'
- *
- * One matrix of products thus serves all folds. */
+ * Squared distances, their median, and kernel values are passes over the products, which are not
+ * copied: one matrix of products thus serves all folds and gammas. */
 #include "design/design.h"
 #include "design/gauss.h"
-#include "linalg/gram_schmidt.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE     64 /* subjects */
-#define PARTS    4  /* of a sum */
-#define BINS     4096
-#define FARTHEST 37.6 /* standard deviations, where exp is 1e-307 */
+#define TILE     64    /* rows; a multiple of VXS_POINTS */
+#define FARTHEST 37.6  /* standard deviations, where exp is 1e-307 */
+#define APART    1e-12 /* of the rows' squares: a squared distance that is more than rounding */
+#define DRAWN    ((size_t)1 << 16) /* pairs that say where the median is */
+#define WIDTH    0.01              /* of the pairs drawn, on either side of the middle one */
 
-/* ---- What is taken out ----------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-void vxs_residual_products_release(vxs_residual_products *r)
+void vxs_kernel_rows_release(vxs_kernel_rows *s)
 {
-    free(r->train);
-    free(r->b);
-    free(r->sums);
-    free(r->square);
-    *r = (vxs_residual_products){ .n = 0 };
+    free(s->own);
+    free(s->c);
+    *s = (vxs_kernel_rows){ .m = 0 };
 }
 
-/* Column i of R^-1 Q' W^(1/2). */
-static void substitute_back(const double *upper, size_t q, size_t rank, const size_t *of,
-                            const double *basis, size_t m, size_t i, double weight, double *b)
-{
-    for (size_t k = rank; k-- > 0;) {
-        double sum = basis[k * m + i] * sqrt(weight);
-        for (size_t l = k + 1; l < rank; l++)
-            sum -= upper[l * (q + 1) + k] * b[of[l]];
-        b[of[k]] = sum / upper[k * (q + 1) + k];
-    }
-}
-
-/* B = R^-1 Q' W^(1/2) with W^(1/2) Z = Q R; a column that depends on those before it has no
- * coefficient. */
-static vxs_status find_coefficients(vxs_residual_products *r, const double *z,
-                                    const double *weights, vxs_error *err)
-{
-    size_t m = r->count, q = r->columns, rank = 0;
-    double *basis = vxs_alloc(q + 1, vxs_times(m, sizeof(*basis)), err);
-    double *upper = vxs_alloc(q + 1, vxs_times(q + 1, sizeof(*upper)), err);
-    size_t *of = vxs_alloc(q + 1, sizeof(*of), err);
-    vxs_status status = basis && upper && of ? VXS_OK : VXS_FAILED;
-    for (size_t c = 0; c < q && !status; c++) {
-        double *v = basis + rank * m, *coefficients = upper + rank * (q + 1);
-        memset(coefficients, 0, (q + 1) * sizeof(*coefficients));
-        for (size_t i = 0; i < m; i++)
-            v[i] = sqrt(weights ? weights[i] : 1) * z[c * m + i];
-        if (vxs_gram_schmidt_append(basis, m, rank, VXS_INDEPENDENT_COVARIATE, 0, coefficients))
-            of[rank++] = c;
-    }
-    for (size_t i = 0; i < m && !status; i++)
-        substitute_back(upper, q, rank, of, basis, m, i, weights ? weights[i] : 1, r->b + i * q);
-    free(basis);
-    free(upper);
-    free(of);
-    return status;
-}
-
-/* h_x for row x of all. */
-static void take_sums(const vxs_residual_products *r, size_t x, double *h)
+/* c = z'M - h, so that the product with another training row is g + c'z - z'h of that row. */
+vxs_status vxs_kernel_rows_init(const vxs_residual_products *r, vxs_kernel_rows *s, vxs_error *err)
 {
     const size_t q = r->columns, m = r->count;
-    const double *g = r->products + x * r->n;
-    for (size_t c = 0; c < q; c++) {
-        double sums[PARTS] = { 0 };
-        size_t l = 0;
-        for (; l + PARTS <= m; l += PARTS)
-            for (size_t part = 0; part < PARTS; part++)
-                sums[part] += r->b[(l + part) * q + c] * g[r->train[l + part]];
-        for (; l < m; l++)
-            sums[0] += r->b[l * q + c] * g[r->train[l]];
-        h[c] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    *s = (vxs_kernel_rows){ .m = m, .residual = r };
+    s->own = vxs_alloc(m + 1, sizeof(*s->own), err);
+    s->c = vxs_alloc(m + 1, vxs_times(q + 1, sizeof(*s->c)), err);
+    if (!s->own || !s->c) {
+        vxs_kernel_rows_release(s);
+        return VXS_FAILED;
     }
+    for (size_t j = 0; j < m; j++) {
+        double *c = s->c + j * q, own = r->products[r->train[j] * r->n + r->train[j]];
+        for (size_t b = 0; b < q; b++) {
+            c[b] = -r->sums[j * q + b];
+            for (size_t a = 0; a < q; a++)
+                c[b] += r->z[a * m + j] * r->square[a * q + b];
+            own += (c[b] - r->sums[j * q + b]) * r->z[b * m + j];
+        }
+        s->own[j] = fmax(0, own); /* a row that is the mean has rounding alone */
+    }
+    return VXS_OK;
 }
 
-vxs_status vxs_residual_products_init(const double *products, size_t n, const size_t *train,
-                                      size_t count, const double *z, size_t columns,
-                                      const double *weights, vxs_residual_products *r,
-                                      vxs_error *err)
+/* Products of row j with some that follow each other. */
+static void products_with(const vxs_kernel_rows *s, size_t j, size_t first, size_t count,
+                          double *row)
 {
-    size_t q = columns;
-    *r = (vxs_residual_products){ .n = n, .count = count, .columns = q, .products = products };
-    r->train = vxs_alloc(count, sizeof(*r->train), err);
-    r->b = vxs_alloc(count, (q + 1) * sizeof(*r->b), err);
-    r->sums = vxs_alloc(count, (q + 1) * sizeof(*r->sums), err);
-    r->square = vxs_alloc(q + 1, (q + 1) * sizeof(*r->square), err);
-    r->z = z;
-    vxs_status status = r->train && r->b && r->sums && r->square ? VXS_OK : VXS_FAILED;
-    if (!status) {
-        memcpy(r->train, train, count * sizeof(*train));
-        status = find_coefficients(r, z, weights, err);
-    }
-    for (size_t l = 0; l < count && !status; l++) {
-        take_sums(r, train[l], r->sums + l * q);
-        for (size_t a = 0; a < q; a++)
-            for (size_t b = 0; b < q; b++)
-                r->square[a * q + b] += r->sums[l * q + a] * r->b[l * q + b];
-    }
-    if (status)
-        vxs_residual_products_release(r);
-    return status;
-}
-
-/* z'M */
-static void multiply_square(const vxs_residual_products *r, const double *z, double *product)
-{
-    for (size_t b = 0; b < r->columns; b++) {
-        product[b] = 0;
-        for (size_t a = 0; a < r->columns; a++)
-            product[b] += z[a] * r->square[a * r->columns + b];
-    }
-}
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-/* `h` of row x; work: 2 x columns. */
-static double fill_row(const vxs_residual_products *r, size_t x, const double *z, const double *h,
-                       double *work, double *row)
-{
-    size_t q = r->columns, m = r->count;
-    double *c = work;
-    const double *g = r->products + x * r->n;
-    multiply_square(r, z, c);
-    for (size_t k = 0; k < q; k++)
-        c[k] -= h[k];
-    for (size_t l = 0; l < m; l++)
-        row[l] = g[r->train[l]];
+    const vxs_residual_products *r = s->residual;
+    const double *g = r->products + r->train[j] * r->n;
+    const size_t q = r->columns, m = r->count, *train = r->train + first;
+    for (size_t i = 0; i < count; i++)
+        row[i] = g[train[i]];
     for (size_t k = 0; k < q; k++) {
-        const double *sums = r->sums + k, *own = r->z + k * m;
+        const double c = s->c[j * q + k], z = r->z[k * m + j];
+        const double *other = r->z + k * m + first, *sums = r->sums + first * q + k;
 #pragma omp simd
-        for (size_t l = 0; l < m; l++)
-            row[l] += c[k] * own[l] - z[k] * sums[l * q];
-    }
-    return g[x] - dot(z, h, q) + dot(c, z, q);
-}
-
-double vxs_residual_products_row(const vxs_residual_products *r, size_t x, const double *z,
-                                 double *work, double *row)
-{
-    take_sums(r, x, work);
-    return fill_row(r, x, z, work, work + r->columns, row);
-}
-
-double vxs_residual_products_trained(const vxs_residual_products *r, size_t l, double *work,
-                                     double *row)
-{
-    size_t q = r->columns;
-    for (size_t c = 0; c < q; c++)
-        work[c] = r->z[c * r->count + l];
-    return fill_row(r, r->train[l], work, r->sums + l * q, work + q, row);
-}
-
-void vxs_residual_products_flatten(const vxs_residual_products *r, const double *a, double *work,
-                                   double *d, double *coefficients)
-{
-    size_t q = r->columns, m = r->count;
-    for (size_t k = 0; k < q; k++)
-        work[k] = dot(a, r->z + k * m, m);
-    for (size_t l = 0; l < m; l++)
-        d[l] = a[l] - dot(r->b + l * q, work, q);
-    for (size_t k = 0; k < q; k++) {
-        coefficients[k] = dot(r->square + k * q, work, q);
-        for (size_t l = 0; l < m; l++)
-            coefficients[k] -= a[l] * r->sums[l * q + k];
+        for (size_t i = 0; i < count; i++)
+            row[i] += c * other[i] - z * sums[i * q];
     }
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+/* ---- Distances ------------------------------------------------------------------------------- */
 
 typedef struct {
     double square, weight;
 } pair;
 
-/* The first of the ascending squares at which more than half of the weight is reached. */
-static double middle_of_weighted(pair *list, size_t count)
+/* The first of the ascending squares at which, with what is below all of them, more than half of
+ * the weight is reached. */
+static double middle_of(pair *list, size_t count, double below, double half)
 {
-    double half = 0, below = 0;
     size_t first = 0, last = count;
-    for (size_t i = 0; i < count; i++)
-        half += list[i].weight / 2;
     while (last - first > 1) {
         double pivot = list[first + (last - first) / 2].square, less = 0, equal = 0;
         size_t low = first, high = last;
@@ -226,97 +106,172 @@ static double middle_of_weighted(pair *list, size_t count)
     return list[first].square;
 }
 
-/* The squared distance of two subjects; 0 if nothing but rounding is left of it. */
-static double square_of(const double *k, size_t m, size_t i, size_t j)
+/* 0 if nothing but rounding is left of it. */
+static double square_of(double own, double other, double product)
 {
-    double own = k[i * m + i], other = k[j * m + j], square = own + other - 2 * k[j * m + i];
-    return square > 1e-12 * (fabs(own) + fabs(other)) ? square : 0;
+    double square = own + other - 2 * product;
+    return square > APART * (own + other) ? square : 0;
 }
 
-/* A pair counts as often as rows of its two subjects make pairs, if a weight is how often a row is
- * there; those of copies are at distance 0. */
-static vxs_status weighted_median(const double *k, const double *weights, size_t m, double *median,
-                                  vxs_error *err)
-{
-    size_t used = 0;
-    pair *list = vxs_alloc(m * (m - 1) / 2 + 1, sizeof(*list), err);
-    if (!list)
-        return VXS_FAILED;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < j; i++) {
-            double square = square_of(k, m, i, j), weight = weights[i] * weights[j];
-            if (square > 0 && weight > 0)
-                list[used++] = (pair){ square, weight };
-        }
-    if (used > 0)
-        *median = middle_of_weighted(list, used);
-    free(list);
-    return VXS_OK;
-}
+/* The pairs whose squared distance is from `low` to `high`, and the weight of all and of those
+ * below. A pair counts as often as rows of its two subjects make pairs, if a weight is how often a
+ * row is there; those of copies are at distance 0, and do not count. */
+typedef struct {
+    const vxs_kernel_rows *rows;
+    const double *weights; /* or NULL */
+    double low, high, below, whole;
+    pair *list;
+    size_t count, capacity;
+} pairs;
 
-static size_t bin_of(double square, double per_bin)
+static vxs_status reserve(pairs *p, size_t more, vxs_error *err)
 {
-    double bin = square * per_bin;
-    return bin < BINS ? (size_t)bin : BINS - 1;
-}
-
-/* The squares of a bin. */
-static size_t list_bin(const double *k, size_t m, double per_bin, size_t bin, double *list)
-{
-    size_t used = 0;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < j; i++) {
-            double square = square_of(k, m, i, j);
-            if (square > 0 && bin_of(square, per_bin) == bin)
-                list[used++] = square;
-        }
-    return used;
-}
-
-/* Found in its bin, so that the list is short. */
-static vxs_status plain_median(const double *k, size_t m, double *median, vxs_error *err)
-{
-    size_t count[BINS] = { 0 }, used = 0, bin = 0, below = 0;
-    double largest = 0;
-    for (size_t i = 0; i < m; i++)
-        largest = fmax(largest, k[i * m + i]);
-    const double per_bin = largest > 0 ? BINS / (4 * largest) : 0;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < j; i++) {
-            double square = square_of(k, m, i, j);
-            used += square > 0;
-            count[bin_of(square, per_bin)] += square > 0;
-        }
-    if (used == 0)
+    if (p->count + more <= p->capacity)
         return VXS_OK;
-    while (below + count[bin] <= used / 2)
-        below += count[bin++];
-    double *list = vxs_alloc(count[bin], sizeof(*list), err);
+    size_t capacity = p->count + more + p->capacity / 2;
+    pair *list = vxs_resize(p->list, capacity, sizeof(*list), err);
     if (!list)
         return VXS_FAILED;
-    *median = vxs_quickselect(list, list_bin(k, m, per_bin, bin, list), used / 2 - below);
-    free(list);
+    p->list = list;
+    p->capacity = capacity;
     return VXS_OK;
 }
 
-/* Of squared distances between different subjects: the middle one, or the middle of those above
- * 0. */
-static vxs_status median_distance(const double *k, const double *weights, size_t m, double *median,
-                                  vxs_error *err)
+static void list_pair(pairs *p, double square, double weight)
 {
-    *median = 1;
-    return weights ? weighted_median(k, weights, m, median, err) : plain_median(k, m, median, err);
+    if (square > 0 && weight > 0 && square >= p->low && square <= p->high)
+        p->list[p->count++] = (pair){ square, weight };
 }
 
-static double mean_of_diagonal(const double *k, const double *weights, size_t m)
+/* Row j with `count` rows from `first`, which `squares` are away. */
+static void add_weighted(pairs *p, size_t j, size_t first, size_t count, const double *squares)
+{
+    for (size_t i = 0; i < count; i++) {
+        double weight = squares[i] > 0 ? p->weights[j] * p->weights[first + i] : 0;
+        p->whole += weight;
+        p->below += squares[i] < p->low ? weight : 0;
+        list_pair(p, squares[i], weight);
+    }
+}
+
+/* The same where all count once. */
+static void add_pairs(pairs *p, size_t count, const double *squares)
+{
+    const double low = p->low, high = p->high;
+    double apart = 0, below = 0, within = 0;
+#pragma omp simd reduction(+ : apart, below, within)
+    for (size_t i = 0; i < count; i++) {
+        apart += squares[i] > 0 ? 1 : 0;
+        below += squares[i] > 0 && squares[i] < low ? 1 : 0;
+        within += squares[i] >= low && squares[i] <= high ? 1 : 0;
+    }
+    p->whole += apart;
+    p->below += below;
+    for (size_t i = 0; i < count && within > 0; i++)
+        list_pair(p, squares[i], 1);
+}
+
+static void add_squares(pairs *p, size_t j, size_t first, size_t count, const double *squares)
+{
+    if (p->weights)
+        add_weighted(p, j, first, count, squares);
+    else
+        add_pairs(p, count, squares);
+}
+
+static vxs_status list_pairs(pairs *p, vxs_error *err)
+{
+    const vxs_kernel_rows *s = p->rows;
+    double row[TILE];
+    vxs_status status = VXS_OK;
+    p->below = p->whole = 0;
+    p->count = 0;
+    for (size_t j = 1; j < s->m && !status; j++)
+        for (size_t first = 0; first < j && !status; first += TILE) {
+            size_t count = j - first < TILE ? j - first : TILE;
+            status = reserve(p, TILE, err);
+            products_with(s, j, first, count, row);
+            for (size_t i = 0; i < count; i++)
+                row[i] = square_of(s->own[first + i], s->own[j], row[i]);
+            if (!status)
+                add_squares(p, j, first, count, row);
+        }
+    return status;
+}
+
+/* Between which squares the median is expected: a share of those that are drawn, on either side of
+ * the middle. All of them, where pairs are few. */
+static vxs_status find_range(pairs *p, vxs_error *err)
+{
+    const vxs_kernel_rows *s = p->rows;
+    const vxs_random random = { .seed = 1, .stream = 0 };
+    p->low = 0;
+    p->high = INFINITY;
+    if (s->m * (s->m - 1) / 2 <= DRAWN)
+        return VXS_OK;
+    vxs_status status = reserve(p, DRAWN, err);
+    for (size_t k = 0; k < DRAWN && !status; k++) {
+        size_t i = vxs_random_below(&random, 2 * k, s->m);
+        size_t j = vxs_random_below(&random, 2 * k + 1, s->m);
+        double product;
+        products_with(s, j, i, 1, &product);
+        double square = i == j ? 0 : square_of(s->own[i], s->own[j], product);
+        add_squares(p, j, i, 1, &square);
+    }
+    if (status || p->count < DRAWN / 4)
+        return status;
+    double low = middle_of(p->list, p->count, 0, (0.5 - WIDTH) * p->whole);
+    p->high = middle_of(p->list, p->count, 0, (0.5 + WIDTH) * p->whole);
+    p->low = low;
+    return VXS_OK;
+}
+
+/* Of squared distances between different subjects: the middle one of those above 0. 0: none is. */
+static vxs_status median_distance(const vxs_kernel_rows *s, const double *weights, double *median,
+                                  vxs_error *err)
+{
+    pairs p = { .rows = s, .weights = weights };
+    vxs_status status = find_range(&p, err);
+    if (!status)
+        status = list_pairs(&p, err);
+    double within = 0;
+    for (size_t k = 0; k < p.count; k++)
+        within += p.list[k].weight;
+    if (!status && p.whole > 0 && !(p.below <= p.whole / 2 && p.below + within > p.whole / 2)) {
+        p.low = 0;
+        p.high = INFINITY;
+        status = list_pairs(&p, err);
+    }
+    *median = status || p.count == 0 ? 0 : middle_of(p.list, p.count, p.below, p.whole / 2);
+    free(p.list);
+    return status;
+}
+
+static double mean_of_own(const vxs_kernel_rows *s, const double *weights)
 {
     double sum = 0, whole = 0;
-    for (size_t i = 0; i < m; i++)
+    for (size_t i = 0; i < s->m; i++)
         whole += weights ? weights[i] : 1;
-    for (size_t i = 0; i < m && whole > 0; i++)
-        sum += (weights ? weights[i] : 1) * k[i * m + i] / whole;
+    for (size_t i = 0; i < s->m && whole > 0; i++)
+        sum += (weights ? weights[i] : 1) * s->own[i] / whole;
     return sum;
 }
+
+vxs_status vxs_kernel_scale(vxs_kernel *kernel, const vxs_kernel_rows *rows, const double *weights,
+                            bool *varies, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (kernel->kind == VXS_KERNEL_RBF)
+        status = median_distance(rows, weights, &kernel->scale, err);
+    else
+        kernel->scale = mean_of_own(rows, weights);
+    *varies = kernel->scale > 0;
+    if (!*varies)
+        kernel->scale = 1;
+    return status;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static double power(double base, int exponent)
 {
@@ -348,55 +303,54 @@ double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, do
            power(inner * product + kernel->constant, kernel->degree - 1);
 }
 
-vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products, const double *weights,
-                            size_t m, vxs_error *err)
+/* At most TILE of them. */
+static void apply_part(const vxs_kernel *kernel, const double *own, double other, size_t count,
+                       double *row)
 {
-    if (kernel->kind == VXS_KERNEL_RBF)
-        return median_distance(products, weights, m, &kernel->scale, err);
-    kernel->scale = mean_of_diagonal(products, weights, m);
-    kernel->scale = kernel->scale > 0 ? kernel->scale : 1;
-    return VXS_OK;
+    double parts[TILE] = { 0 };
+    const double twice = 2 * kernel->gamma / kernel->scale;
+    for (size_t i = 0; i < count; i++) {
+        double square = own[i] + other - 2 * row[i];
+        double distance = sqrt(twice * (square > 0 ? square : 0));
+        parts[i] = distance < FARTHEST ? distance : FARTHEST;
+    }
+    vxs_choose_exponentials()->bells(parts, TILE, parts);
+    for (size_t i = 0; i < count; i++)
+        row[i] = kernel->factor * parts[i];
 }
 
-/* `row` has TILE values, `count` of them products with subjects whose own are `own`. */
-static void apply_row(const vxs_kernel *kernel, const double *own, double other, size_t count,
+void vxs_kernel_apply(const vxs_kernel *kernel, const double *own, double other, size_t count,
                       double *row)
 {
-    if (kernel->kind != VXS_KERNEL_RBF) {
-        for (size_t i = 0; i < count; i++)
-            row[i] = vxs_kernel_value(kernel, row[i], own[i], other);
-        return;
-    }
-    double twice = 2 * kernel->gamma / kernel->scale;
-    for (size_t i = 0; i < count; i++)
-        row[i] = fmin(FARTHEST, sqrt(twice * fmax(0, own[i] + other - 2 * row[i])));
-    vxs_choose_exponentials()->bells(row, TILE, row);
-    for (size_t i = 0; i < count; i++)
-        row[i] *= kernel->factor;
+    for (size_t i = 0; i < count && kernel->kind != VXS_KERNEL_RBF; i++)
+        row[i] = vxs_kernel_value(kernel, row[i], 0, 0);
+    for (size_t i = 0; i < count && kernel->kind == VXS_KERNEL_RBF; i += TILE)
+        apply_part(kernel, own + i, other, count - i < TILE ? count - i : TILE, row + i);
 }
 
-/* Columns of a tile and rows before them: what is read and written across stays in cache. */
-static void apply_tile(const vxs_kernel *kernel, double *k, size_t m, size_t first, size_t before)
+/* Rows of a tile with columns before them, which are written to both places. */
+static void fill_tile(const vxs_kernel *kernel, const vxs_kernel_rows *s, size_t first,
+                      size_t before, double *k)
 {
-    double row[TILE] = { 0 }, own[TILE] = { 0 };
-    for (size_t i = before; i < before + TILE && i < m; i++)
-        own[i - before] = k[i * m + i];
-    for (size_t j = first; j < first + TILE && j < m; j++) {
-        size_t end = before + TILE < j ? before + TILE : j;
-        for (size_t i = before; i < end; i++)
-            row[i - before] = (k[j * m + i] + k[i * m + j]) / 2;
-        if (before < end)
-            apply_row(kernel, own, k[j * m + j], end - before, row);
-        for (size_t i = before; i < end; i++)
-            k[j * m + i] = k[i * m + j] = row[i - before];
+    const size_t m = s->m, rows = m - first < TILE ? m - first : TILE;
+    double tile[TILE * TILE];
+    for (size_t a = 0; a < rows; a++) {
+        size_t j = first + a, count = j - before < TILE ? j - before : TILE;
+        double *row = tile + a * TILE;
+        products_with(s, j, before, count, row);
+        vxs_kernel_apply(kernel, s->own + before, s->own[j], count, row);
+        memcpy(k + j * m + before, row, count * sizeof(*row));
     }
+    for (size_t b = 0; b < TILE && before + b < m; b++)
+        for (size_t a = before == first ? b + 1 : 0; a < rows; a++)
+            k[(before + b) * m + first + a] = tile[a * TILE + b];
 }
 
-void vxs_kernel_apply(const vxs_kernel *kernel, double *k, size_t m)
+void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *s, double *k)
 {
-    for (size_t first = 0; first < m; first += TILE)
+    for (size_t first = 0; first < s->m; first += TILE)
         for (size_t before = 0; before <= first; before += TILE)
-            apply_tile(kernel, k, m, first, before);
-    for (size_t i = 0; i < m; i++)
-        k[i * m + i] = vxs_kernel_value(kernel, k[i * m + i], k[i * m + i], k[i * m + i]);
+            fill_tile(kernel, s, first, before, k);
+    for (size_t i = 0; i < s->m; i++)
+        k[i * s->m + i] = vxs_kernel_value(kernel, s->own[i], s->own[i], s->own[i]);
 }

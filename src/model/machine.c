@@ -8,6 +8,7 @@
 #include "model/machine.h"
 #include "model/estimators.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@ typedef struct {
     vxs_residual_rows rows;
     vxs_kernel kernel;
     double spread; /* standard deviation of the target */
+    vxs_kernel_rows training;
+    bool varies;
+    double *values; /* of the kernel */
+    vxs_products *pool;
     vxs_design *design;
     vxs_kernel_norm norm;
 } machines;
@@ -30,6 +35,9 @@ static void release_machines(vxs_prepared *prepared)
 {
     machines *m = (machines *)prepared;
     vxs_design_free(m->design);
+    if (m->values)
+        vxs_kernel_return(m->pool, m->values);
+    vxs_kernel_rows_release(&m->training);
     vxs_residual_rows_release(&m->rows);
     if (m->own)
         vxs_products_free((vxs_products *)m->products);
@@ -57,22 +65,21 @@ double vxs_machine_passes(const vxs_task *t, uint64_t read)
  * the same for every gamma. */
 static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
 {
-    size_t n = t->n;
-    bool varies = false;
-    double *k = vxs_alloc(n, vxs_times(n, sizeof(*k)), err);
-    vxs_status status = k ? vxs_residual_rows_products(&m->rows, k, &varies, err) : VXS_FAILED;
-    if (!varies) {
-        m->kernel.scale = 1;
-    } else if (!status) {
-        if (!(m->kernel.scale > 0))
-            status = vxs_kernel_scale(&m->kernel, k, t->weights, n, err);
-        if (!status)
-            vxs_kernel_apply(&m->kernel, k, n);
+    bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE, differ = true;
+    vxs_status status = VXS_OK;
+    if (!(m->kernel.scale > 0)) {
+        status = vxs_kernel_scale(&m->kernel, &m->training, t->weights, &differ, err);
+        m->varies = vxs_residual_rows_vary(&m->training) && (differ || !centers);
     }
-    if (!status)
-        status = vxs_grams_take(k, n, 1, 1, &m->design, err);
+    if (!status && !m->values)
+        m->values = vxs_kernel_borrow(m->pool, t->cohort->n, err);
+    if (status || !m->values)
+        return status ? status : VXS_FAILED;
+    if (m->varies)
+        vxs_kernel_fill(&m->kernel, &m->training, m->values);
     else
-        free(k);
+        memset(m->values, 0, t->n * t->n * sizeof(*m->values));
+    status = vxs_grams_lend(m->values, t->n, 1, 1, &m->design, err);
     if (!status)
         m->norm = vxs_kernel_norm_of(m->design);
     return status;
@@ -103,7 +110,9 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t,
     machines *m = vxs_alloc(1, sizeof(*m), err);
     if (!m)
         return VXS_FAILED;
-    *m = (machines){ .head = { release_machines }, .spread = vxs_machine_spread(t) };
+    *m = (machines){ .head = { release_machines },
+                     .spread = vxs_machine_spread(t),
+                     .pool = t->products };
     m->kernel = (vxs_kernel){ .kind = s->kernel,
                               .gamma = gamma_of(s),
                               .constant = s->constant,
@@ -117,7 +126,10 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t,
     else if (!status)
         status = vxs_products_of(context, t, &m->products, &m->own, err);
     if (!status)
-        status = vxs_residual_rows_init(t, m->products->values, m->products->n, &m->rows, err);
+        status = vxs_residual_rows_init(t, m->products->values, m->products->n,
+                                        s->kernel == VXS_KERNEL_RBF, &m->rows, err);
+    if (!status)
+        status = vxs_kernel_rows_init(&m->rows.products, &m->training, err);
     /* the products that folds share are not of one fold; `unit` has measured the columns as well */
     bool reads = !vxs_kernel_is_given(settings) && (m->own || !t->products_shared);
     m->passes = (reads ? 1 : 0) + vxs_machine_passes(t, read);
@@ -219,81 +231,11 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     o->fit.certificate.gamma = vxs_kernel_is_curved(m->kernel.kind) ? m->kernel.gamma : 0;
     m->products = prepared->products;
     m->residual = &prepared->rows.products;
+    m->own = prepared->training.own;
     return VXS_OK;
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
-
-/* The squared lengths of training subjects. */
-static void find_lengths(const vxs_residual_products *r, size_t n, double *z, double *row,
-                         double *own)
-{
-    for (size_t l = 0; l < n; l++)
-        own[l] = vxs_residual_products_trained(r, l, z, row);
-}
-
-/* The gradient of the score at training subject i is X'g. */
-static void weigh_gradient(const machines *m, const vxs_machine *machine, const double *own,
-                           size_t i, double *z, double *g)
-{
-    double sum = 0;
-    (void)vxs_residual_products_trained(&m->rows.products, i, z, g);
-    for (size_t l = 0; l < machine->n; l++) {
-        g[l] = machine->weight[l] * vxs_kernel_slope(&m->kernel, g[l], own[l], own[i]);
-        sum += g[l];
-    }
-    g[i] -= m->kernel.kind == VXS_KERNEL_RBF ? sum : 0;
-}
-
-/* The weights of training subjects in the mean gradient, which is X'v: the mean over subjects x of
- * the derivatives of their kernels by x. */
-static vxs_status weigh_subjects(const machines *m, const vxs_machine *machine, const vxs_task *t,
-                                 double *v, vxs_error *err)
-{
-    size_t n = t->n;
-    double total = vxs_task_total(t);
-    double *g = vxs_alloc(2 * n, sizeof(*g), err), *own = g ? g + n : NULL;
-    double *z = vxs_alloc(4 * (m->rows.products.columns + 1), sizeof(*z), err);
-    vxs_status status = g && z ? VXS_OK : VXS_FAILED;
-    memset(v, 0, n * sizeof(*v));
-    if (!status)
-        find_lengths(&m->rows.products, n, z, g, own);
-    for (size_t i = 0; i < n && !status; i++) {
-        weigh_gradient(m, machine, own, i, z, g);
-        for (size_t l = 0; l < n; l++)
-            v[l] += g[l] * vxs_task_weight(t, i) / total;
-    }
-    free(g);
-    free(z);
-    return status;
-}
-
-/* The root mean square, over training subjects, of the gradients. */
-static vxs_status find_sensitivity(const vxs_task *t, vxs_machine *m, vxs_error *err)
-{
-    const machines *prepared = (const machines *)t->prepared;
-    size_t n = t->n, p = t->cohort->p;
-    double total = vxs_task_total(t);
-    double *g = vxs_alloc(n + 1, vxs_times(n, sizeof(*g)), err), *own = g ? g + n * n : NULL;
-    double *z = vxs_alloc(4 * (prepared->rows.products.columns + 1), sizeof(*z), err);
-    m->sensitivity = vxs_alloc(p, sizeof(*m->sensitivity), err);
-    vxs_status status = g && z && m->sensitivity ? VXS_OK : VXS_FAILED;
-    if (!status)
-        find_lengths(&prepared->rows.products, n, z, g, own);
-    for (size_t i = 0; i < n && !status; i++) {
-        weigh_gradient(prepared, m, own, i, z, g + i * n);
-        for (size_t l = 0; l < n; l++)
-            g[i * n + l] *= sqrt(vxs_task_weight(t, i) / total);
-    }
-    if (!status)
-        status = vxs_design_scan_lengths(t->design, g, n, m->sensitivity, err);
-    const double *factor = status ? NULL : vxs_view_factor(t->design);
-    for (size_t j = 0; j < p && factor; j++)
-        m->sensitivity[j] *= factor[j];
-    free(g);
-    free(z);
-    return status;
-}
 
 vxs_status vxs_machine_scan(const vxs_task *t, const double *v, const double *factor,
                             vxs_solution *fit, vxs_error *err)
@@ -399,7 +341,7 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     double *v = vxs_alloc(t->n, sizeof(*v), err);
     vxs_status status = v ? VXS_OK : VXS_FAILED;
     if (!status)
-        status = weigh_subjects(prepared, m, t, v, err);
+        status = vxs_machine_gradient(m, m->residual, prepared->design, t, v, err);
     if (!status)
         status = vxs_machine_scan(t, v, NULL, &o->fit, err);
     if (!status)
@@ -419,22 +361,14 @@ static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     uint64_t read = vxs_design_read(t->design);
     if (!vxs_kernel_is_curved(m->kernel.kind))
         return VXS_OK;
-    vxs_status status = find_sensitivity(t, m, err);
+    const machines *prepared = (const machines *)t->prepared;
+    vxs_status status =
+        vxs_machine_sensitivity(m, &prepared->rows.products, prepared->design, t, err);
     o->fit.certificate.passes += vxs_machine_passes(t, read);
     return status ? status : keep_features(t, m, err);
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
-
-static double score_kernels(const vxs_machine *m, const double *products, const double *own,
-                            double other)
-{
-    double sum = 0;
-    for (size_t l = 0; l < m->n; l++)
-        if (m->weight[l] != 0)
-            sum += m->weight[l] * vxs_kernel_value(&m->kernel, products[l], own[l], other);
-    return sum;
-}
 
 /* From the products of subjects, while training. */
 static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
@@ -442,17 +376,15 @@ static vxs_status score_by_products(const vxs_machine *m, const vxs_scored_rows 
 {
     const vxs_residual_products *r = m->residual;
     size_t q = r->columns;
-    double *row = vxs_alloc(2 * m->n, sizeof(*row), err), *own = row ? row + m->n : NULL;
+    double *row = vxs_alloc(m->n, sizeof(*row), err);
     double *z = vxs_alloc(4 * (q + 1), sizeof(*z), err);
     vxs_status status = row && z ? VXS_OK : VXS_FAILED;
-    bool distances = m->kernel.kind == VXS_KERNEL_RBF;
-    for (size_t l = 0; l < m->n && !status && distances; l++)
-        own[l] = vxs_residual_products_trained(r, l, z, row);
     for (size_t i = 0; i < x->count && !status; i++) {
         for (size_t c = 0; c < q; c++)
             z[c] = m->regresses ? x->covariates[c * x->stride + i] : 1;
         double other = vxs_residual_products_row(r, x->rows[i], z, z + q + 1, row);
-        scores[i] += score_kernels(m, row, own, other);
+        vxs_kernel_apply(&m->kernel, m->own, other, m->n, row);
+        scores[i] += cblas_ddot((int)m->n, m->weight, 1, row, 1);
     }
     free(row);
     free(z);
@@ -513,6 +445,7 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
                          vxs_error *err)
 {
     const vxs_machine *m = o->encoded;
+    const machines *prepared = (const machines *)t->prepared;
     double *weight = NULL;
     vxs_output_fit again = { .encoder = o->encoder };
     if (m->n != t->n)
@@ -543,7 +476,8 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
         status = vxs_fail(err, VXS_BAD_DATA,
                           "the model's weights of kernel values are not those of its subjects");
     if (!status && m->sensitivity)
-        status = find_sensitivity(t, again.encoded, err);
+        status = vxs_machine_sensitivity(again.encoded, &prepared->rows.products, prepared->design,
+                                         t, err);
     if (!status && m->sensitivity && !agree(found->sensitivity, m->sensitivity, t->cohort->p))
         status =
             vxs_fail(err, VXS_BAD_DATA, "the model's sensitivities are not those of its subjects");

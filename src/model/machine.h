@@ -10,6 +10,7 @@
 
 /* Inner products of a task's subjects, made once for all its parts when the first needs them. Parts
  * whose columns have other factors (those of a prefilter) make their own. */
+enum { VXS_SPARE_KERNELS = 8 };
 typedef struct vxs_products {
     pthread_mutex_t lock;
     size_t n;
@@ -19,6 +20,7 @@ typedef struct vxs_products {
     double *penalties;          /* the task's factors of columns, or NULL */
     bool centered;              /* a value of each column is taken out of it */
     struct vxs_products *given; /* a kernel that stands in their place, or NULL: given_kernel.c */
+    double *spare[VXS_SPARE_KERNELS]; /* memory of kernels that parts have done with; or NULL */
 } vxs_products;
 VXS_MUST_CHECK vxs_products *vxs_products_new(const vxs_task *task, vxs_error *err);
 void vxs_products_free(vxs_products *products);
@@ -26,6 +28,10 @@ void vxs_products_free(vxs_products *products);
  * part's own scaling, which the caller frees: `own`. */
 VXS_MUST_CHECK vxs_status vxs_products_of(const vxs_context *context, const vxs_task *task,
                                           const vxs_products **products, bool *own, vxs_error *err);
+/* Memory for the kernel of a part, which begins as anything: what another part had, since new pages
+ * take as long as the kernel; and back. */
+VXS_MUST_CHECK double *vxs_kernel_borrow(vxs_products *products, size_t rows, vxs_error *err);
+void vxs_kernel_return(vxs_products *products, double *kernel);
 /* For the dense baseline: all features alike, whatever the method does to them; rough, unless the
  * method has made them. */
 VXS_MUST_CHECK vxs_status vxs_products_of_dense(const vxs_context *context, const vxs_task *task,
@@ -37,17 +43,18 @@ VXS_MUST_CHECK vxs_status vxs_group_products_of(const vxs_context *context, cons
                                                 const vxs_products **products, bool *own,
                                                 vxs_error *err);
 
-/* Rows without what training subjects have in common: confounds, means, or nothing. */
+/* Rows without what training subjects have in common: confounds, means, or nothing; means are left
+ * in rows of which only distances count. */
 typedef struct {
     vxs_residual_products products;
     double *ones, *weights; /* covariates and weights of the regression, where not the task's */
 } vxs_residual_rows;
 VXS_MUST_CHECK vxs_status vxs_residual_rows_init(const vxs_task *task, const double *products,
-                                                 size_t n, vxs_residual_rows *rows, vxs_error *err);
+                                                 size_t n, bool distances, vxs_residual_rows *rows,
+                                                 vxs_error *err);
 void vxs_residual_rows_release(vxs_residual_rows *rows);
-/* Their products among training subjects; 0 if the rows do not vary. */
-VXS_MUST_CHECK vxs_status vxs_residual_rows_products(const vxs_residual_rows *rows, double *k,
-                                                     bool *varies, vxs_error *err);
+/* False if nothing but rounding is left of the rows: all subjects have one kernel. */
+bool vxs_residual_rows_vary(const vxs_kernel_rows *rows);
 
 /* A kernel machine: the weights of its training subjects and their kernel, or their features. */
 typedef struct {
@@ -59,6 +66,7 @@ typedef struct {
     const vxs_products *products;          /* while training, or NULL */
     const vxs_residual_products *residual; /* the same */
     bool regresses;                        /* the same: on the covariates of a subject */
+    const double *own; /* the same: products of training subjects with themselves, or NULL */
     size_t p, covariate_count;
     float *values;  /* p x n: standardized features of the training subjects, column by column */
     double *scales; /* p x (1 + covariate_count): what standardizes a feature of a new subject */
@@ -80,6 +88,17 @@ void vxs_machine_free(void *machine);
 
 /* given_kernel.c */
 bool vxs_kernel_is_given(const vxs_method_settings *settings);
+
+/* machine_maps.c: of the kernel `design` of a task's training subjects. X'v is the mean gradient of
+ * the score over these. */
+VXS_MUST_CHECK vxs_status vxs_machine_gradient(const vxs_machine *machine,
+                                               const vxs_residual_products *residual,
+                                               vxs_design *design, const vxs_task *task, double *v,
+                                               vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_machine_sensitivity(vxs_machine *machine,
+                                                  const vxs_residual_products *residual,
+                                                  vxs_design *design, const vxs_task *task,
+                                                  vxs_error *err);
 
 /* machine_scores.c: adds to the scores of rows what the features that the model keeps make of them;
  * takes memory for each pair of a row and a support vector. */

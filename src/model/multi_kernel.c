@@ -43,16 +43,22 @@ static const double *part(const vxs_products *products, size_t g)
 static vxs_status fill_kernel(const vxs_task *t, const several *m, size_t g, double *k,
                               double *scale, vxs_error *err)
 {
-    vxs_residual_rows rows;
-    vxs_kernel linear = { .kind = VXS_KERNEL_LINEAR };
+    vxs_residual_rows residual;
+    vxs_kernel_rows rows = { .m = 0 };
+    const vxs_kernel products = { .kind = VXS_KERNEL_LINEAR, .scale = 1, .factor = 1 };
+    vxs_kernel linear = products;
     bool varies = false;
-    vxs_status status = vxs_residual_rows_init(t, part(m->products, g), m->products->n, &rows, err);
+    vxs_status status =
+        vxs_residual_rows_init(t, part(m->products, g), m->products->n, false, &residual, err);
     if (!status)
-        status = vxs_residual_rows_products(&rows, k, &varies, err);
-    if (!status && varies)
-        status = vxs_kernel_scale(&linear, k, t->weights, t->n, err);
+        status = vxs_kernel_rows_init(&residual.products, &rows, err);
+    if (!status && vxs_residual_rows_vary(&rows)) {
+        vxs_kernel_fill(&products, &rows, k);
+        status = vxs_kernel_scale(&linear, &rows, t->weights, &varies, err);
+    }
     *scale = varies ? linear.scale : 0;
-    vxs_residual_rows_release(&rows);
+    vxs_kernel_rows_release(&rows);
+    vxs_residual_rows_release(&residual);
     return status;
 }
 
@@ -60,17 +66,17 @@ static vxs_status fill_kernel(const vxs_task *t, const several *m, size_t g, dou
 static void scale_kernels(const vxs_task *t, const several *m, int way, double *k)
 {
     double spread = vxs_machine_spread(t), mean = 0, count = 0;
-    size_t groups = t->groups.count;
+    size_t groups = t->groups.count, each = t->n * t->n;
     for (size_t g = 0; g < groups; g++) {
         mean += m->factor[g];
         count += m->factor[g] > 0;
     }
     for (size_t g = 0; g < groups; g++) {
         double scale = way == VXS_SCALE_ALL ? mean / fmax(count, 1) : m->factor[g];
-        vxs_kernel linear = { .kind = VXS_KERNEL_LINEAR, .scale = scale, .factor = spread };
         m->factor[g] = m->factor[g] > 0 ? spread / scale : 0;
-        if (m->factor[g] > 0)
-            vxs_kernel_apply(&linear, k + g * t->n * t->n, t->n);
+        double *products = k + g * each;
+        for (size_t i = 0; i < each && m->factor[g] > 0; i++)
+            products[i] = spread * (products[i] / scale);
     }
 }
 
@@ -165,7 +171,7 @@ static vxs_status mix(const vxs_task *t, const several *s, vxs_machine *m, vxs_e
         for (size_t k = 0; k < each && factor > 0; k++)
             m->mixed[k] += factor * products[k];
     }
-    vxs_status status = vxs_residual_rows_init(t, m->mixed, s->products->n, &m->rows, err);
+    vxs_status status = vxs_residual_rows_init(t, m->mixed, s->products->n, false, &m->rows, err);
     m->residual = status ? NULL : &m->rows.products;
     return status;
 }

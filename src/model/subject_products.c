@@ -38,8 +38,36 @@ void vxs_products_free(vxs_products *p)
     free(p->values);
     free(p->parts);
     free(p->penalties);
+    for (size_t k = 0; k < VXS_SPARE_KERNELS; k++)
+        free(p->spare[k]);
     vxs_products_free(p->given);
     free(p);
+}
+
+double *vxs_kernel_borrow(vxs_products *p, size_t rows, vxs_error *err)
+{
+    double *kernel = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (size_t k = 0; k < VXS_SPARE_KERNELS && !kernel; k++) {
+        kernel = p->spare[k];
+        p->spare[k] = NULL;
+    }
+    pthread_mutex_unlock(&p->lock);
+    /* of all rows, so that any part may have it; what it does not write takes no memory */
+    return kernel ? kernel : vxs_alloc(rows, vxs_times(rows, sizeof(*kernel)), err);
+}
+
+void vxs_kernel_return(vxs_products *p, double *kernel)
+{
+    size_t k = 0;
+    pthread_mutex_lock(&p->lock);
+    while (k < VXS_SPARE_KERNELS && p->spare[k])
+        k++;
+    if (k < VXS_SPARE_KERNELS)
+        p->spare[k] = kernel;
+    else
+        free(kernel);
+    pthread_mutex_unlock(&p->lock);
 }
 
 static bool is_scaled_as(const vxs_products *p, const vxs_task *t)
@@ -248,10 +276,10 @@ void vxs_residual_rows_release(vxs_residual_rows *r)
 }
 
 vxs_status vxs_residual_rows_init(const vxs_task *t, const double *products, size_t n,
-                                  vxs_residual_rows *r, vxs_error *err)
+                                  bool distances, vxs_residual_rows *r, vxs_error *err)
 {
     bool regresses = vxs_task_regresses(t);
-    bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
+    bool centers = !distances && t->settings.standardize != (int)VXS_STANDARDIZE_NONE;
     size_t *train = vxs_alloc(t->n, sizeof(*train), err);
     *r = (vxs_residual_rows){ .ones = vxs_alloc(t->n, sizeof(*r->ones), err),
                               .weights = vxs_alloc(t->n, sizeof(*r->weights), err) };
@@ -272,28 +300,13 @@ vxs_status vxs_residual_rows_init(const vxs_task *t, const double *products, siz
     return status;
 }
 
-/* False if nothing but rounding is left of the rows: all subjects have one kernel. */
-static bool vary(const vxs_residual_products *r, const double *k)
+bool vxs_residual_rows_vary(const vxs_kernel_rows *rows)
 {
+    const vxs_residual_products *r = rows->residual;
     double before = 0, after = 0;
     for (size_t i = 0; i < r->count; i++) {
         before = fmax(before, r->products[r->train[i] * r->n + r->train[i]]);
-        after = fmax(after, k[i * r->count + i]);
+        after = fmax(after, rows->own[i]);
     }
     return after > NOTHING * before;
-}
-
-vxs_status vxs_residual_rows_products(const vxs_residual_rows *rows, double *k, bool *varies,
-                                      vxs_error *err)
-{
-    const vxs_residual_products *r = &rows->products;
-    size_t n = r->count;
-    double *z = vxs_alloc(3 * (r->columns + 1), sizeof(*z), err);
-    for (size_t i = 0; i < n && z; i++) /* a row that is the mean has rounding alone */
-        k[i * n + i] = fmax(0, vxs_residual_products_trained(r, i, z, k + i * n));
-    *varies = z && vary(r, k);
-    if (!*varies)
-        memset(k, 0, n * n * sizeof(*k));
-    free(z);
-    return z ? VXS_OK : VXS_FAILED;
 }

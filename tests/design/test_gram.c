@@ -296,9 +296,44 @@ Test(gram, a_row_that_is_not_seen_takes_no_digits_of_a_view)
     release(&e);
 }
 
-Test(gram, kernels_are_their_formulas)
+typedef struct {
+    vxs_residual_products residual;
+    vxs_kernel_rows rows;
+} all_rows;
+
+/* Nothing is taken out of them. */
+static all_rows rows_of(const double *products, size_t m)
 {
     vxs_error err = VXS_ERROR_INIT;
+    all_rows all;
+    size_t *row = malloc(sizeof(*row) * m);
+    for (size_t i = 0; i < m; i++)
+        row[i] = i;
+    WORKS(vxs_residual_products_init(products, m, row, m, NULL, 0, NULL, &all.residual, &err), err);
+    WORKS(vxs_kernel_rows_init(&all.residual, &all.rows, &err), err);
+    free(row);
+    return all;
+}
+
+static void release_rows(all_rows *all)
+{
+    vxs_kernel_rows_release(&all->rows);
+    vxs_residual_products_release(&all->residual);
+}
+
+static bool set_scale(vxs_kernel *kernel, const double *products, const double *weights, size_t m)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    all_rows all = rows_of(products, m);
+    all.rows.residual = &all.residual;
+    bool varies;
+    WORKS(vxs_kernel_scale(kernel, &all.rows, weights, &varies, &err), err);
+    release_rows(&all);
+    return varies;
+}
+
+Test(gram, kernels_are_their_formulas)
+{
     const double a[] = { 1, -2, 0.5 }, b[] = { 0.3, 1, 2 }, c[] = { -1, 0, 0.7 };
     const double *const rows[] = { a, b, c };
     double k[9], products[9];
@@ -313,10 +348,12 @@ Test(gram, kernels_are_their_formulas)
     double median = fmax(fmin(far[0], far[1]), fmin(fmax(far[0], far[1]), far[2]));
     for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
         vxs_kernel kernel = { kind, .gamma = 0.7, .constant = 0.4, .degree = 3, .factor = 2.5 };
-        memcpy(k, products, sizeof(k));
-        WORKS(vxs_kernel_scale(&kernel, k, NULL, 3, &err), err);
+        cr_assert(set_scale(&kernel, products, NULL, 3));
         cr_assert(fabs(kernel.scale - (kind == VXS_KERNEL_RBF ? median : mean)) < 1e-14);
-        vxs_kernel_apply(&kernel, k, 3);
+        all_rows all = rows_of(products, 3);
+        all.rows.residual = &all.residual;
+        vxs_kernel_fill(&kernel, &all.rows, k);
+        release_rows(&all);
         for (int i = 0; i < 9; i++) {
             double own = products[i / 3 * 4], other = products[i % 3 * 4];
             double x = products[i] / mean, d = own + other - 2 * products[i];
@@ -339,15 +376,13 @@ Test(gram, kernels_are_their_formulas)
     /* copies have no distance: the median is of those that differ */
     const double same[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     vxs_kernel kernel = { VXS_KERNEL_RBF, .gamma = 1, .factor = 1 };
-    WORKS(vxs_kernel_scale(&kernel, same, NULL, 3, &err), err);
-    cr_assert(kernel.scale == 1);
+    cr_assert(!set_scale(&kernel, same, NULL, 3) && kernel.scale == 1);
 }
 
 /* Weights of rows are as rows that are repeated, or left out. */
 Test(gram, scale_of_weighted_rows)
 {
     enum { ROWS = 9, FEATURES = 4, MOST = 3 * ROWS };
-    vxs_error err = VXS_ERROR_INIT;
     for (uint64_t seed = 0; seed < 60; seed++) {
         double x[ROWS][FEATURES], weights[ROWS], k[ROWS * ROWS], again[MOST * MOST];
         size_t row[MOST], m = 0;
@@ -366,10 +401,119 @@ Test(gram, scale_of_weighted_rows)
             again[i] = dot(x[row[i / m]], x[row[i % m]], FEATURES);
         for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
             vxs_kernel by_weight = { kind, .factor = 1 }, by_row = { kind, .factor = 1 };
-            WORKS(vxs_kernel_scale(&by_weight, k, weights, ROWS, &err), err);
-            WORKS(vxs_kernel_scale(&by_row, again, NULL, m, &err), err);
+            set_scale(&by_weight, k, weights, ROWS);
+            set_scale(&by_row, again, NULL, m);
             cr_assert(fabs(by_weight.scale - by_row.scale) < 1e-13 * by_row.scale,
                       "%d, %d: %.17g, %.17g", (int)seed, kind, by_weight.scale, by_row.scale);
         }
     }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+enum { MANY_ROWS = 500, PAIRS = MANY_ROWS * (MANY_ROWS - 1) / 2 };
+
+/* Squared distances of rows of one feature, ascending. */
+static size_t list_squares(const double *k, double *list)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < MANY_ROWS; i++)
+        for (size_t j = 0; j < i; j++) {
+            double own = k[i * MANY_ROWS + i], other = k[j * MANY_ROWS + j],
+                   square = own + other - 2 * k[i * MANY_ROWS + j];
+            if (square > 1e-12 * (own + other))
+                list[used++] = square;
+        }
+    qsort(list, used, sizeof(*list), ascending);
+    return used;
+}
+
+static double value_of_row(int way, const vxs_random *random, size_t i)
+{
+    if (way == 1)
+        return (double)vxs_random_below(random, i, 3);
+    if (way == 2)
+        return i < 3 ? (double)i + 1 : 0;
+    return (way == 3 && i % 2 ? 1e6 : 0) + vxs_random_normal(random, i);
+}
+
+/* More pairs than are drawn to say where the median is, which is found in spite of where they say:
+ * of values that are alike, and of rows most of which are copies. */
+Test(gram, median_of_many_rows)
+{
+    double *x = malloc(sizeof(double) * MANY_ROWS), *ones = malloc(sizeof(double) * MANY_ROWS),
+           *k = malloc(sizeof(double) * MANY_ROWS * MANY_ROWS),
+           *list = malloc(sizeof(double) * PAIRS);
+    for (int way = 0; way < 4; way++) {
+        const vxs_random random = { .seed = 7, .stream = (uint64_t)way };
+        for (size_t i = 0; i < MANY_ROWS; i++) {
+            x[i] = value_of_row(way, &random, i);
+            ones[i] = 2;
+        }
+        for (size_t i = 0; i < (size_t)MANY_ROWS * MANY_ROWS; i++)
+            k[i] = x[i / MANY_ROWS] * x[i % MANY_ROWS];
+        size_t used = list_squares(k, list);
+        for (int weighted = 0; weighted < 2; weighted++) {
+            vxs_kernel kernel = { VXS_KERNEL_RBF, .gamma = 1, .factor = 1 };
+            cr_assert(set_scale(&kernel, k, weighted ? ones : NULL, MANY_ROWS));
+            cr_assert(kernel.scale == list[used / 2], "%d: %.17g, %.17g", way, kernel.scale,
+                      list[used / 2]);
+        }
+    }
+    free(x);
+    free(k);
+    free(list);
+    free(ones);
+}
+
+/* Kernels of all training rows; those of one after the other are the same. */
+static double *fill_kernel(const example *e, size_t columns)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    const size_t m = N - HELD;
+    vxs_residual_products residual;
+    vxs_kernel_rows rows;
+    vxs_kernel kernel = { VXS_KERNEL_RBF, .gamma = 0.3, .factor = 2 };
+    bool varies;
+    double found[N], work[9], *z = work + 6, *k = malloc(sizeof(double) * m * m);
+    WORKS(vxs_residual_products_init(e->g, N, e->train, m, e->z, columns, NULL, &residual, &err),
+          err);
+    WORKS(vxs_kernel_rows_init(&residual, &rows, &err), err);
+    WORKS(vxs_kernel_scale(&kernel, &rows, NULL, &varies, &err), err);
+    vxs_kernel_fill(&kernel, &rows, k);
+    for (size_t j = 0; j < m; j++) {
+        for (size_t c = 0; c < columns; c++)
+            z[c] = e->z[c * m + j];
+        double own = vxs_residual_products_row(&residual, e->train[j], z, work, found);
+        cr_assert(fabs(own - rows.own[j]) <= 1e-10 * own);
+        vxs_kernel_apply(&kernel, rows.own, own, m, found);
+        for (size_t i = 0; i < m; i++)
+            cr_assert(fabs(found[i] - k[j * m + i]) < 1e-9, "%zu, %zu", i, j);
+    }
+    vxs_kernel_rows_release(&rows);
+    vxs_residual_products_release(&residual);
+    return k;
+}
+
+/* What is taken out of all rows leaves their distances; what depends on a covariate does not. */
+Test(gram, distances_need_no_means)
+{
+    example e = make();
+    vxs_error err = VXS_ERROR_INIT;
+    const size_t m = N - HELD;
+    double *k[3], apart[3] = { 0, 0, 0 };
+    WORKS(vxs_row_products(NULL, e.design, NULL, true, e.g, &err), err);
+    for (size_t columns = 0; columns < 3; columns++) {
+        k[columns] = fill_kernel(&e, columns);
+        for (size_t i = 0; i < m * m; i++)
+            apart[columns] = fmax(apart[columns], fabs(k[columns][i] - k[0][i]));
+    }
+    cr_assert(apart[1] < 1e-12 && apart[2] > 1e-4, "%g, %g", apart[1], apart[2]);
+    for (size_t columns = 0; columns < 3; columns++)
+        free(k[columns]);
+    release(&e);
 }

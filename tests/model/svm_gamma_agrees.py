@@ -95,6 +95,23 @@ run("cv", "c", "--target", "score", "--method", "svm", "--kernel", "rbf", "--C",
 run("cv", "c", "--target", "score", "--method", "svm", "--kernel", "rbf", "--C", "0.1,1,10", "--gamma", "0.1,0.3,1,3", *folds, "-o", "w")
 check("no gamma reads the features again", about("w")["passes"] == about("v")["passes"], (about("w")["passes"], about("v")["passes"]))
 
+# ---- Held-out subjects tell a fold nothing: not its distances, their median or its kernel ----------------
+words = ["cv", "--target", "score", "--method", "svm", "--C", "1,10", *folds]
+other = X.copy()
+other[7] = 40 - 30 * other[7]
+write("other.tsv", {"participant_id": ids, **{f"f{j}": other[:, j] for j in range(P)}})
+run("cohort", "--feature-table", "other.tsv", "--participants", "people.tsv", "-q", "-o", "changed")
+for kernel in ("rbf", "poly", "linear"):
+    gamma = [] if kernel == "linear" else ["--gamma", "0.1,1"]
+    for cohort in ("c", "changed"):
+        run(words[0], cohort, *words[1:], "--kernel", kernel, *gamma, "-o", "of_" + cohort)
+    fold = np.array(table(open("of_c/folds.tsv"))["fold"], int)
+    with_it = [k for k in range(N) if fold[k] == fold[7] and k != 7]
+    without = [k for k in range(N) if fold[k] != fold[7]]
+    a, b = predicted("of_c", "score")[0], predicted("of_changed", "score")[0]
+    check(kernel + ": the fold that does not see a subject", np.allclose(a[with_it], b[with_it], rtol=0, atol=1e-8), np.abs(a - b)[with_it].max())
+    check(kernel + ": those that do", not np.allclose(a[without], b[without], rtol=0, atol=1e-4))
+
 # ---- Pieces and threads ----------------------------------------------------------------------------------
 for command, more in (("cv", ["--repeats", "2"]), ("permute", ["--permutations", "4", "--stop-at", "0"])):
     words = [command, "c", "--target", "three", "--method", "svm", "--kernel", "rbf", "--C", "0.1,1,10", "--gamma", "0.1,1", *folds, *more]

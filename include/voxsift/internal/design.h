@@ -55,6 +55,9 @@ VXS_MUST_CHECK vxs_status vxs_rough_products(const vxs_context *context, const f
  */
 VXS_MUST_CHECK vxs_status vxs_grams_take(double *matrices, size_t n, size_t count, int nthreads,
                                          vxs_design **design, vxs_error *err);
+/* The same of matrices that stay the caller's, as long as the design is there. */
+VXS_MUST_CHECK vxs_status vxs_grams_lend(const double *matrices, size_t n, size_t count,
+                                         int nthreads, vxs_design **design, vxs_error *err);
 /* The matrices of a design made by vxs_grams_new or vxs_gram_new; NULL: of another kind. */
 const double *vxs_gram_matrix(const vxs_design *design);
 
@@ -96,8 +99,20 @@ typedef struct {
     double scale;  /* linear, poly: mean of |x|^2; rbf: median of |x - z|^2 */
     double factor; /* of kernel values */
 } vxs_kernel;
-VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const double *products,
-                                           const double *weights, size_t m, vxs_error *err);
+/* Training rows between which kernels are, and their products with themselves; borrows `residual`.
+ */
+typedef struct {
+    size_t m;
+    double *own;
+    const vxs_residual_products *residual;
+    double *c;
+} vxs_kernel_rows;
+VXS_MUST_CHECK vxs_status vxs_kernel_rows_init(const vxs_residual_products *residual,
+                                               vxs_kernel_rows *rows, vxs_error *err);
+void vxs_kernel_rows_release(vxs_kernel_rows *rows);
+/* Sets the scale; 1, if rows do not vary. */
+VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const vxs_kernel_rows *rows,
+                                           const double *weights, bool *varies, vxs_error *err);
 /* Neither linear nor given: the score has no weights of features, and gamma. */
 static inline bool vxs_kernel_is_curved(int kind)
 {
@@ -107,8 +122,11 @@ static inline bool vxs_kernel_is_curved(int kind)
 double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, double other);
 /* The derivative by x of a kernel value is this times z - x (rbf) or z (linear, poly). */
 double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other);
-/* Products of m rows, symmetric up to rounding, become their kernels. */
-void vxs_kernel_apply(const vxs_kernel *kernel, double *products, size_t m);
+/* Products of a row with others become kernels; `own` are those of the others with themselves. */
+void vxs_kernel_apply(const vxs_kernel *kernel, const double *own, double other, size_t count,
+                      double *row);
+/* The kernel matrix of the rows, m x m. */
+void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *rows, double *k);
 
 /* Deflation: column j minus the sum over the entries of row j of `null` of value times column
  * `index` of `vectors`, n x null->columns. Shares the base; borrows all three. */
