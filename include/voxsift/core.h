@@ -119,6 +119,7 @@ typedef struct {
 typedef enum {
     VXS_HEAD_OPTIONS,
     VXS_HEAD_DATA,
+    VXS_HEAD_IMAGES,
     VXS_HEAD_COVARIATES,
     VXS_HEAD_MODEL,
     VXS_HEAD_HYPER,

@@ -56,6 +56,7 @@ typedef struct {
     const vxs_param *params, *more_params,
         *most_params; /* the command's own options; may be NULL */
     unsigned takes;
+    const char *refuses; /* an option of methods that is refused with the reason; may be NULL */
     const vxs_example *examples;
     vxs_status (*run)(const vxs_call *call, vxs_error *err);
 } vxs_command;
@@ -94,6 +95,8 @@ typedef struct {
     } place; /* struct that stores the value */
 } vxs_option;
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
+/* Those that help and completion offer: all but the one that the command refuses. */
+size_t vxs_offered_options(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
 
 /* A method or a simulated model: selected by name, with options of its own. */
 typedef struct {

@@ -92,8 +92,10 @@ static void print_within(const vxs_call *call, const vxs_cv *cv)
 /* Prints which held-out subjects the comparing metrics compare. */
 static void print_comparison(const vxs_call *call, const vxs_cv *cv)
 {
-    const char *names =
-        cv->task->class_count > 0 ? "balanced accuracy, sensitivity and AUC compare" : "r compares";
+    const char *names = cv->task->class_count > 2 ? "AUC, sensitivity and balanced accuracy compare"
+                        : cv->task->class_count > 0
+                            ? "AUC, sensitivity, specificity and balanced accuracy compare"
+                            : "r compares";
     const vxs_comparison *c = &cv->comparison;
     if (c->across)
         fprintf(call->out,
@@ -316,6 +318,7 @@ const vxs_command vxs_cmd_cv = {
     .more_params = vxs_cv_params,
     .takes =
         VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
+    .refuses = "lambda",
     .examples = examples,
     .run = run,
 };

@@ -198,7 +198,7 @@ static void write_outputs(vxs_json_writer *w, const vxs_option *options, size_t 
 static void print_boutiques(FILE *out, const vxs_command *command)
 {
     vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
+    size_t count = vxs_offered_options(command, options);
     char name[ID];
     vxs_json_writer w;
     snprintf(name, sizeof(name), "voxsift %s", command->name);

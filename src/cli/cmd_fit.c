@@ -23,8 +23,8 @@ static const vxs_param choose_params[] = {
       .choices = choose_words,
       .head = VXS_HEAD_EVALUATION,
       .usual = true,
-      .help = "choose lambda, C, --iterations or --nselect by K-fold "
-              "cross-validation, or group: leave one --group out",
+      .help = "number of folds that choose lambda, C, --iterations or --nselect; group: "
+              "leave one --group out",
       .more = "Candidates are --nlambda values down to --lambda-ratio, or those of --C. auto: 5 "
               "folds, or as many "
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
@@ -37,7 +37,7 @@ static const vxs_param choose_params[] = {
                        "folds."),
     VXS_WHOLE_ROW(
         "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-        "folds that calibrate probabilities; 0: 5 if needed", .head = VXS_HEAD_EVALUATION,
+        "folds that calibrate probabilities; default as needed", .head = VXS_HEAD_EVALUATION,
         .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
                 "hsic-lasso, fgm, mslr, svm, mkl and squared-hinge loss, where there are enough "
                 "persons and subjects of each class; else none."),

@@ -100,9 +100,8 @@ const vxs_command vxs_cmd_permute = {
     .summary = "test prediction accuracy by permuting the target: a p-value",
     .details =
         "Permutes the target across subjects and repeats the complete nested cross-validation of "
-        "'voxsift cv' with the same options. p is (C + 1) / (N + 1), C of the N permutations that "
-        "were "
-        "computed scoring at least as high as the observed target.\n\n"
+        "'voxsift cv' with the same options. p is (C + 1) / (N + 1), where C of the N permutations "
+        "that were computed predict at least as well as with the observed target.\n\n"
         "Confounds are not permuted; the null hypothesis is that the target is independent of "
         "images and confounds jointly.\n\n"
         "Persons are the units of exchange: all targets of a person's subjects (scans) move "
@@ -128,6 +127,7 @@ const vxs_command vxs_cmd_permute = {
     .most_params = vxs_permute_params,
     .takes =
         VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
+    .refuses = "lambda",
     .examples = examples,
     .run = run,
 };

@@ -158,6 +158,7 @@ const vxs_command vxs_cmd_stability = {
     .more_params = vxs_stability_params,
     .takes =
         VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
+    .refuses = "lambda",
     .examples = examples,
     .run = run,
 };

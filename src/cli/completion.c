@@ -27,7 +27,7 @@ static void bash_values(FILE *out, const vxs_command *command, const vxs_param *
 static void bash_command(FILE *out, const vxs_command *command)
 {
     vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
+    size_t count = vxs_offered_options(command, options);
     for (size_t k = 0; k < count; k++)
         bash_values(out, command, options[k].param);
     fprintf(out, "        %s:*)\n            words='", command->name);
@@ -109,7 +109,7 @@ static void zsh_option(FILE *out, const vxs_param *param)
 static void zsh_command(FILE *out, const vxs_command *command)
 {
     vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
+    size_t count = vxs_offered_options(command, options);
     fprintf(out, "        %s) _arguments", command->name);
     for (size_t k = 0; k < count; k++)
         zsh_option(out, options[k].param);
@@ -195,7 +195,7 @@ static void fish_option(FILE *out, const vxs_command *command, const vxs_param *
 static void fish_command(FILE *out, const vxs_command *command)
 {
     vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
+    size_t count = vxs_offered_options(command, options);
     fprintf(out, "complete -c voxsift -n __fish_use_subcommand -a %s -d '", command->name);
     fish_text(out, command->summary);
     fputs("'\n", out);

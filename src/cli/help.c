@@ -19,8 +19,9 @@ const vxs_variable vxs_variables[] = {
 };
 
 const char *const vxs_head_names[] = {
-    "Options",    "Data and target", "Covariates",  "Model",    "Hyperparameters",
-    "Evaluation", "Output",          "Performance", "Research",
+    "Options",     "Data and target", "Images and features", "Covariates",
+    "Model",       "Hyperparameters", "Evaluation",          "Output",
+    "Performance", "Research",
 };
 _Static_assert(sizeof(vxs_head_names) / sizeof(vxs_head_names[0]) == VXS_HEADS, "a heading");
 
@@ -87,7 +88,7 @@ void vxs_help_overview(FILE *out)
 void vxs_usage_line(FILE *out, const vxs_command *command)
 {
     vxs_option options[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, options);
+    size_t count = vxs_offered_options(command, options);
     fprintf(out, "voxsift %s", command->name);
     for (const vxs_operand *o = command->operands; o->name; o++)
         fprintf(out, "%s%s%s%s", o->optional ? " [" : " ", o->name, o->repeat ? "..." : "",
@@ -194,7 +195,7 @@ static bool applies(const vxs_method *method, const char *name)
 static size_t options_for(const vxs_command *command, int kind, vxs_option *options)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
-    size_t count = vxs_options_of(command, options), kept = 0;
+    size_t count = vxs_offered_options(command, options), kept = 0;
     bool methods = command->takes & VXS_TAKES_METHOD;
     for (size_t k = 0; k < count; k++) {
         vxs_option option = options[k];

@@ -104,7 +104,7 @@ void vxs_man_overview(FILE *out)
 static void options(FILE *out, const vxs_command *command)
 {
     vxs_option rows[VXS_MAX_OPTIONS];
-    size_t count = vxs_options_of(command, rows);
+    size_t count = vxs_offered_options(command, rows);
     fputs(".SH OPTIONS\n", out);
     for (int head = 0; head < VXS_HEADS; head++) {
         bool begun = false;

@@ -125,6 +125,15 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
     return add_table(talk_params, VXS_SHARED, options, count);
 }
 
+size_t vxs_offered_options(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
+{
+    size_t count = vxs_options_of(command, options), kept = 0;
+    for (size_t k = 0; k < count; k++)
+        if (!command->refuses || strcmp(options[k].param->name, command->refuses) != 0)
+            options[kept++] = options[k];
+    return kept;
+}
+
 /* True if the names are equal up to '_' for '-': both --participant_label and --participant-label
  * are in use in this field. */
 static bool same_name(const char *given, size_t length, const char *name)

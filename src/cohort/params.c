@@ -27,7 +27,7 @@
 #define TOLERANCE_ROW(at)                                                                          \
     VXS_REAL_ROW("tolerance", "MM", at, 0.1, 0, 10,                                                \
                  "largest distance in mm between corners of grids that count as the same",         \
-                 .head = VXS_HEAD_MODEL)
+                 .head = VXS_HEAD_IMAGES)
 #define DRY_RUN_ROW(at)                                                                            \
     VXS_FLAG_ROW("dry-run", at, "check everything and report, without writing",                    \
                  .head = VXS_HEAD_OUTPUT, .usual = true)
@@ -64,7 +64,8 @@ const vxs_param vxs_source_params[] = {
                  "instead of images: targets and features as svmlight text; absent features are 0",
                  .head = VXS_HEAD_DATA),
     VXS_FLAG_ROW("resample", AT(resample),
-                 "resample images and mask to the grid of the first image", .head = VXS_HEAD_MODEL),
+                 "resample images and mask to the grid of the first image",
+                 .head = VXS_HEAD_IMAGES),
     DROP_BAD_ROW(AT(drop_bad)),
     MEM_ROW(AT(mem)),
     { .name = NULL },
@@ -72,41 +73,41 @@ const vxs_param vxs_source_params[] = {
 
 const vxs_param vxs_cohort_params[] = {
     VXS_PATH_ROW("mask", "FILE", AT(mask), "mask image; default: computed from the mean image",
-                 .head = VXS_HEAD_MODEL, .usual = true),
+                 .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_REAL_ROW("mask-fraction", "SHARE", AT(mask_fraction), NAN, 0, 1,
                  "restrict the mask to voxels that are nonzero in at least this fraction of the "
                  "subjects",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     TOLERANCE_ROW(AT(tolerance)),
     VXS_REAL_ROW("voxel-size", "MM", AT(voxel_size), NAN, 0.1, 100,
-                 "resample all images to voxels of this size in mm", .head = VXS_HEAD_MODEL),
+                 "resample all images to voxels of this size in mm", .head = VXS_HEAD_IMAGES),
     VXS_REAL_ROW("smooth", "MM", AT(smooth), 0, 0, 100,
                  "smooth within the mask by a Gaussian of this full width at half maximum in mm",
-                 .head = VXS_HEAD_MODEL, .usual = true),
+                 .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_CHOICE_ROW("scale", "WAY", AT(scale), 0, scales, "intensity normalization of each image",
-                   .head = VXS_HEAD_MODEL,
+                   .head = VXS_HEAD_IMAGES,
                    .more = "global divides by the mean in the mask, suvr by the mean in "
                            "--reference; z subtracts the mean in the mask and divides by the "
                            "standard deviation."),
     VXS_PATH_ROW("reference", "FILE", AT(reference),
                  "with --scale suvr: reference region, a mask or an atlas (file or name) with "
                  "--reference-labels",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_TEXT_ROW(
         "reference-labels", "A,B", AT(reference_labels),
         "labels of the --reference atlas that make the reference region, by number or name",
-        .head = VXS_HEAD_MODEL),
+        .head = VXS_HEAD_IMAGES),
     VXS_PATH_ROW("atlas", "FILE", AT(atlas),
                  "atlas for --regions: a file, or a name such as schaefer100",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_PATH_ROW("atlas-names", "FILE", AT(atlas_names),
                  "names of the atlas's labels; default: the file next to it",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_FLAG_ROW("regions", AT(regions), "use means of atlas regions as features, not voxels",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_CHOICE_ROW("nan", "WAY", AT(nan), 0, nan_policies,
                    "NaN or infinite values: set to 0, drop the voxel in all subjects, or refuse",
-                   .head = VXS_HEAD_MODEL),
+                   .head = VXS_HEAD_IMAGES),
     DRY_RUN_ROW(AT(dry_run)),
     { .name = NULL },
 };
@@ -131,28 +132,28 @@ const vxs_param vxs_patch_params[] = {
     VXS_TEXT_ROW("mask", "WHICH", OF(mask),
                  "voxels that may be rows: nonzero (of the first contrast; the default), auto (as "
                  "in 'voxsift cohort', of each subject's first contrast), or an image",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_TEXT_ROW("mask-column", "NAME", OF(mask_column),
                  "column of the table with the paths of each subject's mask",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_WHOLE_ROW("patch", "N", OF(patch), 3, 1, 15,
                   "edge of the patch around a voxel, in voxels, odd; 1: the voxel alone",
-                  .head = VXS_HEAD_MODEL, .usual = true),
+                  .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_TEXT_ROW("means", "MM,...", OF(means),
                  "also the mean of each contrast within these distances of the voxel",
-                 .head = VXS_HEAD_MODEL),
+                 .head = VXS_HEAD_IMAGES),
     VXS_FLAG_ROW("coordinates", OF(coordinates), "also the voxel's x, y and z in mm as features",
-                 .head = VXS_HEAD_MODEL, .usual = true),
+                 .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_CHOICE_ROW("scale", "WAY", OF(scale), 0, vxs_patch_scales,
-                   "intensity normalization of each image", .head = VXS_HEAD_MODEL,
+                   "intensity normalization of each image", .head = VXS_HEAD_IMAGES,
                    .more = "global divides by the mean in the mask; z subtracts it and divides by "
                            "the standard deviation."),
     TOLERANCE_ROW(OF(sources.tolerance)),
     VXS_WHOLE_ROW("per-class", "N", OF(per_class), 20, 1, 1e9,
                   "voxels that are drawn from each class of each subject; all if it has fewer",
-                  .head = VXS_HEAD_MODEL, .usual = true),
+                  .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_WHOLE_ROW("seed", "N", OF(seed), 1, 0, 1e15, "seed of the random numbers",
-                  .head = VXS_HEAD_MODEL),
+                  .head = VXS_HEAD_IMAGES),
     MEM_ROW(OF(sources.mem)),
     DRY_RUN_ROW(OF(sources.dry_run)),
     { .name = NULL },

@@ -36,8 +36,9 @@ const vxs_param vxs_cv_params[] = {
     VXS_TEXT_ROW("group", "COLUMN", AT(group),
                  "column whose values stay in one fold, such as site or family; persons always do",
                  .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
-                 .more = "Groups that share a person are joined; a group finer than the person is "
-                         "refused."),
+                 .more =
+                     "Groups that share a person are joined. A column that only divides persons, "
+                     "such as session, is refused."),
     VXS_TEXT_ROW("folds-from", "WHERE", AT(folds_from),
                  "given folds: a column, one fold per value (leave one site out), or a table such "
                  "as folds.tsv",
@@ -45,7 +46,7 @@ const vxs_param vxs_cv_params[] = {
                  .more = "A table has the columns participant_id, fold and perhaps repeat. With a "
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
-                  "inner folds that choose lambda, C, --iterations or --nselect; 0: "
+                  "number of inner folds, which choose lambda, C, --iterations or --nselect; 0: "
                   "none, --lambda-ratio or the given values are used; default 5",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),

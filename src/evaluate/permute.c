@@ -24,7 +24,7 @@ const vxs_param vxs_permute_params[] = {
                  "scores, auc for classes",
                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("blocks", "COLUMN", AT(blocks),
-                 "exchangeability blocks, such as site: permute within",
+                 "exchangeability blocks: permute only within a site, for example",
                  .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
                  .more = "Only subjects with the same value of COLUMN are exchanged. Persons with "
                          "several subjects are exchanged whole."),
@@ -32,8 +32,8 @@ const vxs_param vxs_permute_params[] = {
                  "with --blocks: exchange whole blocks of the same size, such as families",
                  .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("stop-at", "C", AT(stop_at), 50, 0, 1e7,
-                  "stop early after C exceedances (Besag and Clifford 1991), except in a chunk; "
-                  "0: never",
+                  "stop once C permutations have reached the observed score (Besag and Clifford "
+                  "1991), except in a chunk; 0: never",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "A chunk does not stop; 'voxsift merge' counts no further."),
     { .name = NULL },

@@ -55,8 +55,8 @@ const vxs_param vxs_task_params[] = {
                    "covariate: in the model, unpenalized; regress: regressed out of every voxel",
                    .head = VXS_HEAD_COVARIATES),
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
-                 "subjects in which regress is estimated", .head = VXS_HEAD_COVARIATES),
-    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "'voxsift methods'",
+                 "estimate the regression in these subjects alone", .head = VXS_HEAD_COVARIATES),
+    VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
                    .more =
@@ -69,15 +69,15 @@ const vxs_param vxs_task_params[] = {
                        "own loss of these: squared and logistic, if it takes them. A loss "
                        "given says as well whether numbers are scores or classes."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
-                 "residual beyond which --loss huber is linear; default (0): 1.345 robust SD",
+                 "residual beyond which --loss huber is linear; 0, the default: 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,
                  .more =
                      "In units of the target, whose robust SD is 1.4826 times the median absolute "
                      "deviation in training subjects."),
     VXS_TEXT_ROW(
         "graph", "GRAPH", AT(graph),
-        "neighbors: grid6 (default), grid18, grid26, regions, chain or a table; for fused also "
-        "tree (its default), correlation:E, precision:E",
+        "neighbors: grid6, grid18, grid26, regions, chain or a table; fused also tree, "
+        "correlation:E, precision:E; default grid6, of fused tree",
         .head = VXS_HEAD_MODEL,
         .more = "tree (fused alone, its default): the minimum spanning tree of voxels that share "
                 "a face, or of all pairs of other features, with edge lengths 1 - |correlation|. "
@@ -95,8 +95,7 @@ const vxs_param vxs_task_params[] = {
                          "multiplied by c, its ridge by c^2."),
     VXS_CHOICE_ROW(
         "standardize", "WAY", AT(standardize), VXS_STANDARDIZE_AUTO, ways,
-        "unit: mean 0 and SD 1; center: mean 0; none; auto: center for fused and svm, else "
-        "unit",
+        "unit: mean 0, SD 1; center: mean 0; none; auto: unit, for fused, svm and mkl center",
         .head = VXS_HEAD_MODEL,
         .more = "SD has divisor n. Penalties are on weights of standardized features; "
                 "weights are written for features as they are."),

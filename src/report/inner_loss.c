@@ -97,8 +97,9 @@ void vxs_caption_selection(const vxs_results *s)
              path->title, s->kind->model ? "" : "inner ",
              s->kind->model ? "" : ", one curve for each outer fold");
     if (path->by == VXS_BY_LAMBDA)
-        vxs_html(s->out, " Where the least loss is at the left edge, try smaller values "
-                         "(--lambda-ratio).");
+        vxs_html(s->out, " A curve may end before the others: where the loss has clearly "
+                         "risen, smaller values are not fitted. Where the loss still falls at "
+                         "the left end of a curve, try smaller values (--lambda-ratio).");
     if (!vxs_record_is_dense(&s->record))
         vxs_html(s->out, " %s: how many weights are not 0 at each value.", path->sizes);
     fputs("</p>\n", s->out);

@@ -68,12 +68,17 @@ void vxs_paper_cv(vxs_paper *p)
     const vxs_results *s = p->s;
     fputs(" Out-of-sample performance was estimated by ", s->out);
     write_folds(s);
-    vxs_html(s->out,
-             vxs_results_folds(s).inner > 0
-                 ? "; all preprocessing that is learned, the choice of %s and the calibration of "
-                   "probabilities used the training subjects alone. "
-                 : "; all preprocessing that is learned used the training subjects alone. ",
-             vxs_record_path(&s->record)->fixed);
+    const char *chosen = vxs_record_path(&s->record)->fixed;
+    if (vxs_results_folds(s).inner == 0)
+        fputs("; all preprocessing that is learned used the training subjects alone. ", s->out);
+    else
+        vxs_html(s->out,
+                 s->record.class_count > 0
+                     ? "; all preprocessing that is learned, the choice of %s and the calibration "
+                       "of probabilities used the training subjects alone. "
+                     : "; all preprocessing that is learned and the choice of %s used the training "
+                       "subjects alone. ",
+                 chosen);
     double groups = vxs_results_number(s->about, "groups");
     const char *drawn = groups == vxs_results_number(s->about, "subjects") ? "subjects"
                         : groups == vxs_results_number(s->about, "people") ? "persons"
@@ -90,6 +95,24 @@ void vxs_paper_cv(vxs_paper *p)
              vxs_record_has_sizes(&s->record) ? "scores" : "weights");
     cite(p, haufe);
     fputs(".", s->out);
+}
+
+/* Who set the hyperparameter of a model, and its value if there is one. */
+void vxs_paper_model(vxs_paper *p)
+{
+    const vxs_results *s = p->s;
+    const vxs_path_words *path = vxs_record_path(&s->record);
+    const vxs_json *points = vxs_json_get(s->about, path->key);
+    const vxs_certificate *c = &s->model.outputs[0].fit.certificate;
+    bool chosen = points && points->length > 1;
+    vxs_html(s->out,
+             chosen ? " Cross-validation in the same subjects chose %s" : " Set beforehand: %s",
+             path->chosen);
+    if (s->model.output_count == 1 && path->by == VXS_BY_LAMBDA)
+        vxs_html(s->out, " (%v of lambda_max)", c->lambda / c->lambda_max);
+    if (s->model.output_count == 1 && path->by == VXS_BY_COST)
+        vxs_html(s->out, " (%v)", 1 / c->lambda);
+    vxs_html(s->out, "%s.", chosen ? vxs_record_also(&s->record) : "");
 }
 
 static void write_exchange(const vxs_results *s)

@@ -192,7 +192,7 @@ static void write_difference(const vxs_results *s, const vxs_json *baseline, con
         fputs("<td>none</td>", s->out);
         return;
     }
-    vxs_html(s->out, "<td>%v<br><small>%v (", vxs_results_number(baseline, key),
+    vxs_html(s->out, "<td>%v<br><small>%v<br>(", vxs_results_number(baseline, key),
              vxs_results_number(d, "value"));
     write_interval(s->out, d);
     fputs(")</small></td>", s->out);
@@ -273,7 +273,9 @@ static void write_table(const vxs_results *s)
           "interval</th>",
           s->out);
     for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
-        vxs_html(s->out, "<th>%s<br><small>model - baseline (95&nbsp;%%)</small></th>",
+        vxs_html(s->out,
+                 "<th>%s<br><small>model&nbsp;&minus;&nbsp;baseline<br>(95&nbsp;%% "
+                 "interval)</small></th>",
                  baseline_words(s, b));
     fputs("</tr>\n", s->out);
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)

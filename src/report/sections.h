@@ -135,6 +135,7 @@ void vxs_section_unseen(const vxs_results *results);
 /* paper.c: the methods paragraph with its references, and the provenance */
 void vxs_section_methods(const vxs_results *results);
 void vxs_paper_cv(vxs_paper *paper);
+void vxs_paper_model(vxs_paper *paper);
 void vxs_paper_permutations(vxs_paper *paper);
 void vxs_paper_stability(vxs_paper *paper);
 

@@ -81,7 +81,8 @@ static const groups_table selected_table = { .file = "selected.tsv",
                                                            "share of the squared norm" } };
 static const groups_table kernels_table = { .file = "kernel_weights.tsv",
                                             .names = { "group", "features", "weight", "norm" },
-                                            .headings = { "weight", "norm of the largest" },
+                                            .headings = { "weight",
+                                                          "norm, relative to the largest" },
                                             .kernels = true };
 
 static void write_groups(FILE *out, const groups_table *kind, const group *groups, size_t count)

@@ -96,8 +96,8 @@ const vxs_method vxs_methods[] = {
                          .standardize = VXS_STANDARDIZE_CENTER,
                          .kind = &vxs_svm_kind },
     [VXS_METHOD_MKL] = { .name = "mkl",
-                         .summary = "a weight for each region, and a support vector machine on all "
-                                    "regions with one (multiple kernel learning)",
+                         .summary = "a weight for each region, and a support vector machine on the "
+                                    "weighted regions (multiple kernel learning)",
                          .source = "Rakotomamonjy A, Bach FR, Canu S, Grandvalet Y. SimpleMKL. "
                                    "JMLR 9, 2008; Schrouff J, Monteiro JM, Portugal L, Rosa MJ, "
                                    "Phillips C, Mour\xc3\xa3o-Miranda J. Embedding anatomical or "

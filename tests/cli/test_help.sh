@@ -74,6 +74,11 @@ holds "fused has --sparsity" "--sparsity X" "$work/out"
 holds "fused has --graph" "--graph GRAPH" "$work/out"
 run voxsift fit --help
 same "lasso has neither" "$(grep -cE -- '^  --(sparsity|graph|nselect) ' "$work/out")" 0
+same "fit has --lambda" "$(grep -c -- '^  --lambda X' "$work/out")" 1
+for command in cv permute stability; do # each fold or half has a lambda_max of its own
+    same "$command has no --lambda in its help" "$(voxsift $command --help | grep -c -- '^  --lambda X')" 0
+done
+run voxsift fit --help
 same "the research options are last" "$(grep -nxE 'Performance|Research|Example' "$work/out" | cut -d : -f 2 | tr '\n' ' ')" "Performance Research Example "
 for topic in persons folds scores; do
     works "help $topic" voxsift help $topic

@@ -16,8 +16,8 @@ static const char *const ways[] = { "auto", "saif", "cut-pursuit", "bound-propag
 const vxs_param vxs_fused_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("sparsity", "X", VXS_AT(fused.sparsity), 0, 0, 1e6,
-                 "penalty on weights / on differences (lambda1/lambda2)", .head = VXS_HEAD_HYPER,
-                 .usual = true),
+                 "l1 penalty relative to that of differences; default 0", .head = VXS_HEAD_HYPER,
+                 .usual = true, .more = "lambda1 / lambda2 of the sparse fused lasso."),
     VXS_TEXT_ROW("penalty", "WHAT", VXS_AT(fused.penalty),
                  "differences to penalize: edges (default), trend or matrix:FILE",
                  .head = VXS_HEAD_MODEL,

@@ -20,7 +20,7 @@ const char *const vxs_inner_names[] = { "auto", "exact", "descent", NULL };
 const vxs_param vxs_lasso_params[] = {
     VXS_LAMBDA_ROWS,
     VXS_REAL_ROW("ridge", "X", VXS_AT(l1.ridge), 0, 0, INFINITY,
-                 "elastic net: weight of the squared l2 norm", .head = VXS_HEAD_HYPER,
+                 "elastic net: weight of the squared l2 norm; default 0", .head = VXS_HEAD_HYPER,
                  .more = "Adds X / 2 times the squared norm, not multiplied by lambda."),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
                  .head = VXS_HEAD_MODEL),
