@@ -108,12 +108,12 @@ VXS_MUST_CHECK vxs_status vxs_prefilter(const vxs_context *context, const vxs_ta
 double vxs_correlation_p(double r, size_t n);
 double vxs_student_p(double t, double df);
 double vxs_student_quantile(double p, double df);
-/* metrics.c: a subject's score in its fold, and the order of qsort: fold by fold, by score. */
-typedef struct {
-    size_t fold, subject;
-    double score;
-} vxs_ranked;
-int vxs_by_fold_and_score(const void *a, const void *b);
+/* metric_rows.c: the metric of that name, or a refusal. */
+VXS_MUST_CHECK vxs_status vxs_metric_find(const char *name, size_t class_count,
+                                          const vxs_metric_row **metric, vxs_error *err);
+/* Of which more, or less, is better; the value of --option. */
+VXS_MUST_CHECK vxs_status vxs_metric_aim(const char *name, const char *option, size_t class_count,
+                                         const vxs_metric_row **metric, vxs_error *err);
 /* setting_words.c: a setting in the JSON of results as text to be freed (NULL: no memory), and
  * whether two agree. */
 char *vxs_setting_words(const vxs_json *value, vxs_error *err);

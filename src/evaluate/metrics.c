@@ -1,5 +1,5 @@
 /* metrics.c - metrics of predictions: scores, classes, probabilities; the confusion matrix. */
-#include "evaluate/evaluate.h"
+#include "evaluate/ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,114 +7,6 @@
 
 #define AT(member) offsetof(vxs_metrics, member)
 #define ROUND_OFF  1e-12 /* of scores, relative to their size */
-
-const vxs_metric_row vxs_metric_rows[] = {
-    { .name = "r",
-      .words = "correlation r",
-      .offset = AT(r),
-      .help = "correlation of predictions with the truth, within folds" },
-    { .name = "r2",
-      .words = "R\xc2\xb2",
-      .offset = AT(r2),
-      .no_mean = true,
-      .help = "1 - squared error / squared error of the truth's own mean" },
-    { .name = "mae",
-      .words = "mean absolute error",
-      .offset = AT(mae),
-      .less = true,
-      .help = "of predictions" },
-    { .name = "rmse",
-      .words = "root mean square error",
-      .offset = AT(rmse),
-      .less = true,
-      .help = "of predictions" },
-    { .name = "balanced_accuracy",
-      .words = "balanced accuracy",
-      .offset = AT(balanced_accuracy),
-      .of_classes = true,
-      .help = "mean of the classes' sensitivities" },
-    { .name = "auc",
-      .words = "AUC",
-      .offset = AT(auc),
-      .of_classes = true,
-      .help =
-          "area under the ROC curve; of more than two classes the mean, each against the rest" },
-    { .name = "accuracy",
-      .words = "accuracy",
-      .offset = AT(accuracy),
-      .of_classes = true,
-      .help = "share of subjects whose class is predicted" },
-    { .name = "sensitivity",
-      .words = "sensitivity",
-      .offset = AT(sensitivity),
-      .of_classes = true,
-      .of_two = true,
-      .help = "share of the positive class that is predicted as positive" },
-    { .name = "specificity",
-      .words = "specificity",
-      .offset = AT(specificity),
-      .of_classes = true,
-      .of_two = true,
-      .help = "share of the other class that is predicted as negative" },
-    { .name = "f1",
-      .words = "F1",
-      .offset = AT(f1),
-      .of_classes = true,
-      .no_mean = true,
-      .help = "of the positive class; of more than two classes the mean" },
-    { .name = "brier",
-      .words = "Brier score",
-      .offset = AT(brier),
-      .of_classes = true,
-      .less = true,
-      .help = "mean squared error of the probabilities" },
-    { .name = "calibration_slope",
-      .words = "calibration slope",
-      .offset = AT(calibration_slope),
-      .of_classes = true,
-      .of_two = true,
-      .at_one = true,
-      .no_mean = true,
-      .help =
-          "1: calibrated; below 1: probabilities are too extreme; 0: they carry no information" },
-    { .name = NULL },
-};
-
-const vxs_metric_row *vxs_metric_named(const char *name)
-{
-    const vxs_metric_row *row = vxs_metric_rows;
-    while (row->name && strcmp(row->name, name) != 0)
-        row++;
-    return row->name ? row : NULL;
-}
-
-bool vxs_metric_applies(const vxs_metric_row *row, size_t classes)
-{
-    return row->of_classes == (classes > 0) && (classes <= 2 || !row->of_two);
-}
-
-const char *vxs_metric_words(const vxs_metric_row *row, size_t classes, const char *negative,
-                             const char *positive, char text[VXS_METRIC_TEXT])
-{
-    bool auc = row->offset == AT(auc), f1 = row->offset == AT(f1);
-    bool specificity = row->offset == AT(specificity);
-    if (classes == 2 && auc)
-        snprintf(text, VXS_METRIC_TEXT, "%s of %s against %s", row->words, positive, negative);
-    else if (classes == 2 && (f1 || specificity || row->offset == AT(sensitivity)))
-        snprintf(text, VXS_METRIC_TEXT, "%s (%s)", row->words, specificity ? negative : positive);
-    else if (classes > 2 && auc)
-        snprintf(text, VXS_METRIC_TEXT, "mean %s of classes against the rest", row->words);
-    else if (classes > 2 && f1)
-        snprintf(text, VXS_METRIC_TEXT, "mean %s of classes", row->words);
-    else
-        snprintf(text, VXS_METRIC_TEXT, "%s", row->words);
-    return text;
-}
-
-double *vxs_metric(vxs_metrics *m, const vxs_metric_row *row)
-{
-    return (double *)(void *)((char *)m + row->offset);
-}
 
 double vxs_sigmoid(double score)
 {
@@ -150,14 +42,12 @@ size_t vxs_predicted_class(const vxs_predictions *p, size_t i)
     return best;
 }
 
-/* Whether subject i counts. */
-static bool is_known(const vxs_predictions *p, size_t i)
+bool vxs_is_measured(const vxs_predictions *p, size_t i)
 {
     return !isnan(p->truth[i]) && !isnan(p->scores[i]);
 }
 
-/* The fold of subject i; without folds all are in one. */
-static size_t fold_of(const vxs_predictions *p, size_t i)
+size_t vxs_fold_of(const vxs_predictions *p, size_t i)
 {
     return p->fold ? p->fold[i] : 0;
 }
@@ -172,8 +62,8 @@ typedef struct {
 static void sum_folds(const vxs_predictions *p, const double *scores, fold_sum *folds)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (is_known(p, i)) {
-            fold_sum *f = &folds[fold_of(p, i)];
+        if (vxs_is_measured(p, i)) {
+            fold_sum *f = &folds[vxs_fold_of(p, i)];
             f->count++;
             f->truth += p->truth[i];
             f->score += scores[i];
@@ -187,9 +77,9 @@ static void correlate(const vxs_predictions *p, const fold_sum *folds, vxs_metri
     const double *scores = p->aligned ? p->aligned : p->scores;
     double tt = 0, pp = 0, tp = 0, size = 0, truth = 0;
     for (size_t i = 0; i < p->n; i++) {
-        if (!is_known(p, i))
+        if (!vxs_is_measured(p, i))
             continue;
-        const fold_sum *f = &folds[fold_of(p, i)];
+        const fold_sum *f = &folds[vxs_fold_of(p, i)];
         double t = p->truth[i] - f->truth / f->count, s = scores[i] - f->score / f->count;
         tt += t * t;
         pp += s * s;
@@ -208,9 +98,9 @@ static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_e
     if (!folds)
         return VXS_FAILED;
     for (size_t i = 0; i < p->n; i++)
-        mean += is_known(p, i) ? p->truth[i] / count : 0;
+        mean += vxs_is_measured(p, i) ? p->truth[i] / count : 0;
     for (size_t i = 0; i < p->n; i++) {
-        if (!is_known(p, i))
+        if (!vxs_is_measured(p, i))
             continue;
         double d = p->truth[i] - p->scores[i];
         tt += (p->truth[i] - mean) * (p->truth[i] - mean);
@@ -230,60 +120,28 @@ static vxs_status measure_scores(const vxs_predictions *p, vxs_metrics *m, vxs_e
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-int vxs_by_fold_and_score(const void *a, const void *b)
-{
-    const vxs_ranked *left = a, *right = b;
-    if (left->fold != right->fold)
-        return left->fold < right->fold ? -1 : 1;
-    return (left->score > right->score) - (left->score < right->score);
-}
-
-/* Adds the pairs of one of either side in the fold that begins at `first`, and those in the right
- * order, of which ties count half; returns where the fold ends. */
-static size_t count_pairs(const vxs_predictions *p, size_t class, const vxs_ranked *list,
-                          size_t count, size_t first, double *pairs, double *right)
-{
-    double below = 0, positives = 0;
-    size_t fold = list[first].fold;
-    while (first < count && list[first].fold == fold) {
-        double up = 0, down = 0, score = list[first].score;
-        for (; first < count && list[first].fold == fold && list[first].score == score; first++)
-            *(p->truth[list[first].subject] == (double)class ? &up : &down) += 1;
-        *right += up * (below + down / 2);
-        below += down;
-        positives += up;
-    }
-    *pairs += positives * below;
-    return first;
-}
-
-/* Of all pairs of one of either side in one fold, the share in the right order. */
-static double area_of(const vxs_predictions *p, size_t class, const double *scores,
-                      vxs_ranked *list)
-{
-    double pairs = 0, right = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (is_known(p, i))
-            list[count++] = (vxs_ranked){ fold_of(p, i), i, scores[i] };
-    qsort(list, count, sizeof(*list), vxs_by_fold_and_score);
-    for (size_t k = 0; k < count;)
-        k = count_pairs(p, class, list, count, k, &pairs, &right);
-    return pairs > 0 ? right / pairs : NAN;
-}
-
-static void measure_area(const vxs_predictions *p, vxs_ranked *list, vxs_metrics *m)
+/* By aligned scores, if there are any. */
+static void rank_class(const vxs_predictions *p, size_t class, vxs_ranked *list, vxs_ranking *r)
 {
     const double *scores = p->aligned ? p->aligned : p->scores;
+    vxs_rank(p, class, scores + (p->class_count == 2 ? 0 : class * p->n), list, r);
+}
+
+static void measure_ranking(const vxs_predictions *p, vxs_ranked *list, vxs_metrics *m)
+{
     double sum = 0, seen = 0;
+    vxs_ranking r;
     if (p->class_count == 2) {
-        m->auc = area_of(p, 1, scores, list);
+        rank_class(p, 1, list, &r);
+        m->auc = r.auc;
+        m->average_precision = r.average_precision;
+        m->breakeven = r.breakeven;
         return;
     }
     for (size_t c = 0; c < p->class_count; c++) {
-        double one = area_of(p, c, scores + c * p->n, list);
-        sum += isnan(one) ? 0 : one;
-        seen += !isnan(one);
+        rank_class(p, c, list, &r);
+        sum += isnan(r.auc) ? 0 : r.auc;
+        seen += !isnan(r.auc);
     }
     m->auc = seen > 0 ? sum / seen : NAN;
 }
@@ -309,10 +167,10 @@ static tally count_class(const vxs_predictions *p, size_t class, fold_tally *fol
     compared.scores = p->aligned ? p->aligned : p->scores;
     memset(folds, 0, fold_count * sizeof(*folds));
     for (size_t i = 0; i < p->n; i++) {
-        if (!is_known(p, i))
+        if (!vxs_is_measured(p, i))
             continue;
         bool is = p->truth[i] == (double)class, says = vxs_predicted_class(p, i) == class;
-        fold_tally *f = &folds[fold_of(p, i)];
+        fold_tally *f = &folds[vxs_fold_of(p, i)];
         t.hits += is && says;
         t.are += is;
         t.said += says;
@@ -330,6 +188,33 @@ static tally count_class(const vxs_predictions *p, size_t class, fold_tally *fol
     return t;
 }
 
+/* The correlation of said and true; where one of them is the same for all, what chance is worth. */
+static double matthews(const tally *t, double n)
+{
+    double spread = t->are * (n - t->are) * t->said * (n - t->said);
+    if (!(t->are > 0 && t->are < n))
+        return NAN;
+    return spread > 0 ? (n * t->hits - t->are * t->said) / sqrt(spread) : 0;
+}
+
+/* Of two classes, what one of them alone says. */
+static void measure_side(const tally *t, bool positive, vxs_metrics *m)
+{
+    double share = t->said > 0 ? t->hits / t->said : NAN;
+    if (!positive) {
+        m->specificity = t->recall;
+        m->npv = share;
+        return;
+    }
+    m->sensitivity = t->recall;
+    m->ppv = share;
+    if (t->are > 0)
+        m->f1 = 2 * t->hits / (t->are + t->said);
+    if (t->are > 0)
+        m->f2 = 5 * t->hits / (4 * t->are + t->said);
+    m->mcc = matthews(t, (double)m->count);
+}
+
 /* The balanced accuracy is that of subjects of one class beside those of others. */
 static void measure_hits(const vxs_predictions *p, fold_tally *folds, vxs_metrics *m)
 {
@@ -342,12 +227,8 @@ static void measure_hits(const vxs_predictions *p, fold_tally *folds, vxs_metric
         paired += t.paired;
         share += t.paired ? t.recall : 0;
         f1 += t.are > 0 ? both : 0;
-        if (p->class_count == 2 && c == 1) {
-            m->sensitivity = t.recall;
-            m->f1 = t.are > 0 ? both : NAN;
-        } else if (p->class_count == 2) {
-            m->specificity = t.recall;
-        }
+        if (p->class_count == 2)
+            measure_side(&t, c == 1, m);
     }
     m->accuracy = hits / (double)m->count;
     m->balanced_accuracy = paired > 0 ? share / paired : NAN;
@@ -361,7 +242,7 @@ static void measure_brier(const vxs_predictions *p, vxs_metrics *m)
 {
     double sum = 0;
     for (size_t i = 0; i < p->n; i++)
-        for (size_t c = p->class_count == 2; c < p->class_count && is_known(p, i); c++) {
+        for (size_t c = p->class_count == 2; c < p->class_count && vxs_is_measured(p, i); c++) {
             double d = vxs_predicted_probability(p, i, c) - (p->truth[i] == (double)c);
             sum += d * d;
         }
@@ -373,7 +254,7 @@ static bool newton_step(const vxs_predictions *p, double *a, double *b)
 {
     double g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0;
     for (size_t i = 0; i < p->n; i++) {
-        if (!is_known(p, i))
+        if (!vxs_is_measured(p, i))
             continue;
         double q = vxs_predicted_probability(p, i, 1);
         q = q < 1e-12 ? 1e-12 : q > 1 - 1e-12 ? 1 - 1e-12 : q;
@@ -444,16 +325,16 @@ void vxs_class_scores_release(vxs_class_scores *s)
 static void add_confusion(const vxs_predictions *p, double share, double *confusion)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (is_known(p, i))
+        if (vxs_is_measured(p, i))
             confusion[(size_t)p->truth[i] * p->class_count + vxs_predicted_class(p, i)] += share;
 }
 
 /* Where there are two classes one score orders both. */
 static double area_of_class(const vxs_predictions *p, size_t class, vxs_ranked *list)
 {
-    const double *scores = p->aligned ? p->aligned : p->scores;
-    return p->class_count == 2 ? area_of(p, 1, scores, list)
-                               : area_of(p, class, scores + class * p->n, list);
+    vxs_ranking r;
+    rank_class(p, p->class_count == 2 ? 1 : class, list, &r);
+    return r.auc;
 }
 
 vxs_status vxs_measure_classes(const vxs_predictions *p, double share, vxs_class_scores *s,
@@ -507,11 +388,27 @@ static bool computes(const vxs_predictions *p, size_t metric)
     return !p->only || p->only->offset == metric;
 }
 
-static bool computes_hits(const vxs_predictions *p)
+static bool computes_any(const vxs_predictions *p, const size_t *metrics, size_t count)
 {
-    return computes(p, AT(balanced_accuracy)) || computes(p, AT(accuracy)) ||
-           computes(p, AT(sensitivity)) || computes(p, AT(specificity)) || computes(p, AT(f1));
+    for (size_t k = 0; k < count; k++)
+        if (computes(p, metrics[k]))
+            return true;
+    return false;
 }
+
+#define COMPUTES(p, list) computes_any(p, list, sizeof(list) / sizeof(*(list)))
+
+static const size_t from_hits[] = { AT(balanced_accuracy),
+                                    AT(accuracy),
+                                    AT(sensitivity),
+                                    AT(specificity),
+                                    AT(f1),
+                                    AT(f2),
+                                    AT(ppv),
+                                    AT(npv),
+                                    AT(mcc) };
+static const size_t from_ranking[] = { AT(auc), AT(average_precision), AT(breakeven),
+                                       AT(calibration_slope) };
 
 vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
 {
@@ -519,7 +416,7 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
         *vxs_metric(m, row) = NAN;
     for (size_t i = 0; i < p->n; i++)
-        m->count += is_known(p, i);
+        m->count += vxs_is_measured(p, i);
     if (m->count == 0)
         return VXS_OK;
     if (p->class_count == 0)
@@ -527,10 +424,10 @@ vxs_status vxs_measure(const vxs_predictions *p, vxs_metrics *m, vxs_error *err)
     vxs_ranked *list = vxs_alloc(p->n, sizeof(*list), err);
     fold_tally *folds = vxs_alloc(p->fold ? p->fold_count : 1, sizeof(*folds), err);
     vxs_status status = list && folds ? VXS_OK : VXS_FAILED;
-    if (!status && computes_hits(p))
+    if (!status && COMPUTES(p, from_hits))
         measure_hits(p, folds, m);
-    if (!status && (computes(p, AT(auc)) || computes(p, AT(calibration_slope))))
-        measure_area(p, list, m);
+    if (!status && COMPUTES(p, from_ranking))
+        measure_ranking(p, list, m);
     if (!status && computes(p, AT(brier)))
         measure_brier(p, m);
     if (!status && computes(p, AT(calibration_slope)))

@@ -155,7 +155,7 @@ static vxs_status measure(const permuter *m, const vxs_context *context, const d
 
 static bool is_as_good(const permuter *m, double value)
 {
-    bool error = m->result->metric->less;
+    bool error = m->result->metric->is_error;
     double observed = m->result->observed,
            slack = 1e-12 * fabs(observed); /* ties, up to rounding */
     return error ? value <= observed + slack : value >= observed - slack;
@@ -256,28 +256,9 @@ static void end_early(permuter *m)
 
 static vxs_status find_metric(permuter *m, vxs_error *err)
 {
-    bool classes = m->task->class_count > 0;
-    const char *name = m->settings->metric ? m->settings->metric : classes ? "auc" : "r";
-    const char *names[32] = { NULL };
-    size_t count = 0;
-    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++) {
-        if (row->of_classes != classes)
-            continue;
-        if (strcmp(row->name, name) == 0)
-            m->result->metric = row;
-        names[count++] = row->name;
-    }
-    const vxs_metric_row *named = vxs_metric_named(name);
-    if (named && named->at_one)
-        return vxs_fail(err, VXS_MISUSE,
-                        "'%s' is best at 1, neither large nor small; choose another --metric",
-                        name);
-    const char *near = m->result->metric ? NULL : vxs_nearest(name, names);
-    if (m->result->metric)
-        return VXS_OK;
-    return vxs_fail(err, VXS_MISUSE, "'%s' is no metric of %s%s%s%s", name,
-                    classes ? "classes" : "scores", near ? "; did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
+    size_t classes = m->task->class_count;
+    const char *name = m->settings->metric ? m->settings->metric : classes > 0 ? "auc" : "r";
+    return vxs_metric_aim(name, "metric", classes, &m->result->metric, err);
 }
 
 static vxs_status prepare(permuter *m, vxs_error *err)

@@ -273,7 +273,7 @@ for pair in three_models["pairs"]:
     check(f"the row of {pair['first']} and {pair['second']}", row in body["Differences"], row)
     check("its conclusion", html.escape(d["conclusion"], quote=True).replace("&#x27;", "&#39;") in page, d["conclusion"])
 figures = re.findall("<svg.*?</svg>", page, re.S)
-check("a figure for each metric, with a row for each pair", len(figures) == 8 and all(f.count("<circle") == 3 and f.count('class="dash"') == 1 for f in figures), len(figures))
+check("a figure for each metric, with a row for each pair", len(figures) == 14 and all(f.count("<circle") == 3 and f.count('class="dash"') == 1 for f in figures), len(figures))
 for f, m in zip(figures, three_models["pairs"][0]["metrics"]):
     ET.fromstring(f)
     x = [float(c) for c in re.findall('circle cx="([-0-9.]+)"', f)]

@@ -59,6 +59,21 @@ def auc(y, s):
     return np.mean([(a > b) + 0.5 * (a == b) for a in s[y] for b in s[~y]])
 
 
+def counts(y, said):
+    """Of predicted classes: what there is over all subjects."""
+    tp, fp, fn, tn = (y & said).sum(), (~y & said).sum(), (y & ~said).sum(), (~y & ~said).sum()
+    return {"ppv": tp / (tp + fp), "npv": tn / (tn + fn), "f1": 2 * tp / (2 * tp + fp + fn), "f2": 5 * tp / (5 * tp + 4 * fn + fp),
+            "mcc": np.corrcoef(y, said)[0, 1]}
+
+
+def average_precision(y, s):
+    return np.mean([y[s >= v].mean() for v in s[y]])
+
+
+def breakeven(y, s):
+    return y[np.argsort(-s)[:y.sum()]].mean()
+
+
 def newton(A, y, u=None):
     """Logistic regression, y in {0, 1}."""
     b, u = np.zeros(A.shape[1]), np.ones(len(y)) if u is None else u
@@ -266,8 +281,8 @@ for k in (1, 2, 3):
     hit = (s > 0) == y
     sens, spec = hit[at & y].mean(), hit[at & ~y].mean()
     want = {"sensitivity": sens, "specificity": spec, "balanced_accuracy": (sens + spec) / 2, "accuracy": hit[at].mean(),
-            "auc": auc(y[at], s[at]), "brier": ((q - y)[at] ** 2).mean(),
-            "f1": 2 * (y & hit)[at].sum() / (y[at].sum() + (s > 0)[at].sum())}
+            "auc": auc(y[at], s[at]), "brier": ((q - y)[at] ** 2).mean(), **counts(y[at], s[at] > 0),
+            "average_precision": average_precision(y[at], s[at]), "breakeven": breakeven(y[at], s[at])}
     logit = np.log(q / (1 - q))
     want["calibration_slope"] = newton(np.column_stack([np.ones(N), logit])[at], y[at].astype(float))[1]
     check("metrics of classes", near(list(got.values()), [want[m] for m in got], 1e-6), (got, want))
@@ -278,6 +293,14 @@ area = np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in s[a] for j i
 got = {m: v["pooled"] for m, v in said["outer"].items()}
 check("of all: pairs within folds", near([got[m] for m in ("sensitivity", "specificity", "balanced_accuracy", "auc", "accuracy", "brier")],
       [sens, spec, (sens + spec) / 2, area, hit.mean(), ((q - y) ** 2).mean()], 1e-6), got)
+want = counts(y, s > 0)
+check("of all: counts", near([got[m] for m in want], list(want.values()), 1e-9), (got, want))
+positive = np.array([a.sum() for a, b in sides], float)
+want = [np.array([of(y[fold == k], s[fold == k]) for k in (1, 2, 3)]) @ positive / positive.sum() for of in (average_precision, breakeven)]
+check("of all: precision within folds", near([got["average_precision"], got["breakeven"]], want, 1e-9), (got, want))
+base = {m: v for m, v in said["baseline"]["constant"].items() if m in ("average_precision", "breakeven", "mcc")}
+check("a constant is worth the share of the class", near([base["average_precision"], base["breakeven"], base["mcc"]],
+      [positive @ [y[fold == k].mean() for k in (1, 2, 3)] / positive.sum()] * 2 + [0]), base)
 check("and how many", said["comparison"] == {"subjects_of": "one fold", "biased_downwards": False, "pairs_within_folds": pairs.sum(), "folds_with_pairs": 3, "few_groups": False}, said["comparison"])
 check("the commonest class", near(said["baseline"]["constant"]["balanced_accuracy"], 0.5) and near(said["baseline"]["constant"]["auc"], 0.5))
 dense = dense_baseline(np.where(y, 1.0, -1.0), np.ones((N, 1)), fold, table(open("cv/inner_folds.tsv")), True)

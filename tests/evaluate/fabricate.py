@@ -22,6 +22,12 @@ def auc(truth, fold, s):
     return right / pairs
 
 
+def within(truth, fold, s, of):
+    """A mean over folds that weighs subjects of class 1."""
+    total = sum(of(truth[fold == f] == 1, s[fold == f]) * (truth[fold == f] == 1).sum() for f in set(fold))
+    return total / (truth == 1).sum()
+
+
 def of_classes(truth, fold, s):
     """All that cv.json says of one repeat of two classes, whose probabilities are sigmoids of scores."""
     said, tp, p = s > 0, truth == 1, 1 / (1 + np.exp(-s))
@@ -39,7 +45,10 @@ def of_classes(truth, fold, s):
         q = 1 / (1 + np.exp(-A @ b))
         b = b + np.linalg.solve((A.T * (q * (1 - q))) @ A, A.T @ (truth - q))
     return {"auc": auc(truth, fold, s), "sensitivity": sides[0], "specificity": sides[1], "balanced_accuracy": sum(sides) / 2, "accuracy": (said == tp).mean(),
-            "f1": 2 * (said & tp).sum() / (said.sum() + tp.sum()), "brier": ((p - truth) ** 2).mean(), "calibration_slope": b[1]}
+            "ppv": tp[said].mean(), "npv": (~tp)[~said].mean(), "f1": 2 * (said & tp).sum() / (said.sum() + tp.sum()),
+            "f2": 5 * (said & tp).sum() / (said.sum() + 4 * tp.sum()), "mcc": np.corrcoef(said, tp)[0, 1],
+            "average_precision": within(truth, fold, s, lambda y, z: np.mean([y[z >= v].mean() for v in z[y]])),
+            "breakeven": within(truth, fold, s, lambda y, z: y[np.argsort(-z)[:y.sum()]].mean()), "brier": ((p - truth) ** 2).mean(), "calibration_slope": b[1]}
 
 
 def of_scores(truth, fold, s):

@@ -157,16 +157,20 @@ typedef struct {
     size_t count;
     double r, r2, mae, rmse; /* for scores; the others are for classes */
     double balanced_accuracy, accuracy, auc, sensitivity, specificity, f1, brier, calibration_slope;
+    double average_precision, breakeven, ppv, npv, f2, mcc;
 } vxs_metrics;
+/* Which classes the label of a metric names, where there are two. */
+enum { VXS_METRIC_OF_ALL, VXS_METRIC_OF_BOTH, VXS_METRIC_OF_POSITIVE, VXS_METRIC_OF_NEGATIVE };
 /* One row a metric, the most informative first; ends with name == NULL. */
 typedef struct vxs_metric_row {
     const char *name, *words; /* key in files, and label on pages */
     size_t offset;
     bool of_classes;
-    bool of_two;  /* defined for two classes only */
-    bool less;    /* less is better */
-    bool at_one;  /* 1 is best: neither more nor less is better */
-    bool no_mean; /* a ratio whose mean over folds is unstable; only the pooled value is written */
+    bool of_two;   /* defined for two classes only */
+    bool no_mean;  /* a ratio whose mean over folds is unstable; only the pooled value is written */
+    bool is_error; /* less is better */
+    bool best_at_one; /* neither less nor more is better */
+    int names;        /* VXS_METRIC_OF_... */
     const char *help;
 } vxs_metric_row;
 extern const vxs_metric_row vxs_metric_rows[];

@@ -111,24 +111,14 @@ static vxs_status find_metrics(vxs_compared *c, vxs_error *err)
 {
     const char *usual = c->class_count > 0 ? "auc" : "r";
     const char *name = c->settings.metric ? c->settings.metric : usual;
-    const char *names[VXS_MOST_METRICS + 2] = { "all" };
-    size_t count = 1;
-    for (const vxs_metric_row *row = vxs_metric_rows; row->name && count <= VXS_MOST_METRICS;
-         row++) {
-        if (!vxs_metric_applies(row, c->class_count))
-            continue;
-        if (strcmp(name, "all") == 0 || strcmp(name, row->name) == 0)
-            c->metrics[c->metric_count++] = row;
-        names[count++] = row->name;
+    if (strcmp(name, "all") != 0) {
+        c->metric_count = 1;
+        return vxs_metric_find(name, c->class_count, &c->metrics[0], err);
     }
-    if (c->metric_count > 0)
-        return VXS_OK;
-    const char *near = vxs_nearest(name, names);
-    return vxs_fail(err, VXS_MISUSE, "'%s' is no metric of %s%s%s%s", name,
-                    c->class_count > 2   ? "more than two classes"
-                    : c->class_count > 0 ? "classes"
-                                         : "scores",
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
+        if (vxs_metric_applies(row, c->class_count))
+            c->metrics[c->metric_count++] = row;
+    return VXS_OK;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

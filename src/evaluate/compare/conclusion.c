@@ -52,11 +52,11 @@ static const char *also_t(const subject *s, char text[T_TEXT])
 static char *say_better(const subject *s, vxs_error *err)
 {
     char text[FACTS_TEXT], value[VXS_REAL_TEXT], t[T_TEXT];
-    bool first = (s->d->value > 0) != s->row->less;
+    bool first = (s->d->value > 0) != s->row->is_error;
     double low = s->d->value > 0 ? s->d->low : -s->d->high;
     double high = s->d->value > 0 ? s->d->high : -s->d->low;
     return vxs_format(err, "%s %s %s by %s in %s (%s%s).", first ? s->first : s->second,
-                      s->row->at_one ? "is larger than" : "predicts better than",
+                      s->row->best_at_one ? "is larger than" : "predicts better than",
                       first ? s->second : s->first, vxs_score_text(fabs(s->d->value), false, value),
                       s->words, facts(s, low, high, text), also_t(s, t));
 }

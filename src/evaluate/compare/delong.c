@@ -16,6 +16,7 @@
  * one subject a person this is DeLong's test. Nothing is averaged or ranked across folds, as scores
  * of different folds are of different models. */
 #include "evaluate/compare/compare.h"
+#include "evaluate/ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
