@@ -93,6 +93,8 @@ typedef struct {
 } vxs_job_common;
 VXS_MUST_CHECK vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t count,
                                        vxs_error *err);
+/* How many fits on parts of a task have room in so much memory: at least 1, at most `most`. */
+size_t vxs_jobs_at_once(const vxs_task *task, size_t most, double memory);
 extern double vxs_jobs_cached; /* bytes of a cohort that every job reads for itself */
 void vxs_job_release(vxs_job *job, size_t outputs);
 size_t vxs_count_selected(const bool *selected, size_t p);

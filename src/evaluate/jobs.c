@@ -358,6 +358,16 @@ static void *work_with_others(void *data)
     return NULL;
 }
 
+/* What all parts share takes as much for each subject of the cohort as a part for each of its. */
+size_t vxs_jobs_at_once(const vxs_task *t, size_t most, double memory)
+{
+    const vxs_estimator *e = vxs_task_estimator(t);
+    double each = e->bytes ? e->bytes(t) : 0, n = (double)t->n, all = (double)t->cohort->n;
+    double common = t->settings.standardize == (int)VXS_STANDARDIZE_UNIT ? 0 : all * all / (n * n);
+    double room = memory / (each + 1) - common;
+    return room >= (double)most ? most : room > 1 ? (size_t)room : 1;
+}
+
 /* Solvers on a graph keep at most about as much as the features take, unless threads would wait. */
 static size_t solvers_at_once(const queue *q, int threads)
 {
@@ -365,6 +375,7 @@ static size_t solvers_at_once(const queue *q, int threads)
     if (q->task.graph.count > 0)
         most = room > (size_t)threads ? room : (size_t)threads;
     most = most < SOLVERS ? most : SOLVERS;
+    most = vxs_jobs_at_once(&q->task, most, (double)vxs_memory_of_machine());
     return q->count < most ? q->count : most;
 }
 
@@ -414,7 +425,9 @@ vxs_status vxs_jobs_run(const vxs_job_common *common, vxs_job *jobs, size_t coun
     if (bytes > vxs_jobs_cached && c->features) {
         status = run_together(&q, threads);
     } else {
-#pragma omp parallel num_threads(threads)
+        int at_once =
+            (int)vxs_jobs_at_once(&q.task, (size_t)threads, (double)vxs_memory_of_machine());
+#pragma omp parallel num_threads(at_once)
         work_off(&q);
     }
     vxs_task_unshare(&q.task, common->task);

@@ -30,6 +30,9 @@ VXS_MUST_CHECK vxs_status vxs_covariates_read(const vxs_context *context,
  * subjects of weight 0. */
 VXS_MUST_CHECK vxs_status vxs_covariates_warn(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
+/* separated.c: warns of covariates without a penalty that tell a class from the others alone. */
+VXS_MUST_CHECK vxs_status vxs_separated_warn(const vxs_context *context, vxs_task *task,
+                                             vxs_error *err);
 
 /* Refuses numbers whose standard deviation is at most this fraction of their mean. */
 VXS_MUST_CHECK vxs_status vxs_check_offset(const char *name, const double *values, size_t n,

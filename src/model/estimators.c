@@ -119,14 +119,16 @@ static const vxs_estimator estimators[] = {
                          .table = &vxs_kernel_table,
                          .share = vxs_share_kernel,
                          .is_dense = vxs_machine_is_dense,
-                         .reads_no_feature = vxs_kernel_is_given },
+                         .reads_no_feature = vxs_kernel_is_given,
+                         .bytes = vxs_machine_bytes },
     [VXS_METHOD_MKL] = { .encoder = &vxs_several_encoder,
                          .prepare = vxs_prepare_several,
                          .loss = loss_of_machine,
                          .words = &vxs_mkl_words,
                          .table = &vxs_groups_table,
                          .share = vxs_share_groups,
-                         .is_dense = vxs_machine_is_dense },
+                         .is_dense = vxs_machine_is_dense,
+                         .bytes = vxs_several_bytes },
 };
 _Static_assert(sizeof(estimators) / sizeof(estimators[0]) == VXS_METHODS, "a method without a row");
 

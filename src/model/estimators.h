@@ -29,6 +29,8 @@ vxs_status vxs_share_kernel(const vxs_context *context, vxs_task *task,
                             const vxs_method_settings *settings,
                             vxs_error *err); /* given_kernel.c */
 bool vxs_machine_is_dense(const vxs_method_settings *settings);
+double vxs_machine_bytes(const vxs_task *task); /* machine.c */
+double vxs_several_bytes(const vxs_task *task); /* multi_kernel.c; the task has its groups */
 
 /* A table that the settings of a method name, such as the groups of features. A model stores it, so
  * that check-model can make the problem again. */
@@ -62,6 +64,8 @@ typedef struct {
     bool (*is_dense)(const vxs_method_settings *settings);
     /* True if models are made without features, so that these have no weights; NULL: never. */
     bool (*reads_no_feature)(const vxs_method_settings *settings);
+    /* Bytes that the problem of a task takes beside its columns; NULL: not many. */
+    double (*bytes)(const vxs_task *task);
 } vxs_estimator;
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);

@@ -101,6 +101,14 @@ static vxs_status change_gamma(const vxs_task *t, machines *m, double gamma, vxs
     return make_kernel(t, m, err);
 }
 
+/* The kernel of its subjects, and with `unit` products of its own between all. */
+double vxs_machine_bytes(const vxs_task *t)
+{
+    double n = (double)t->n, all = (double)t->cohort->n;
+    bool unit = t->settings.standardize == (int)VXS_STANDARDIZE_UNIT;
+    return (n * n + (unit ? all * all : 0)) * sizeof(double);
+}
+
 static vxs_status make_machines(const vxs_context *context, vxs_task *t,
                                 const vxs_method_settings *settings, vxs_error *err)
 {

@@ -121,6 +121,12 @@ static vxs_status make_several(const vxs_context *context, vxs_task *t,
     return status;
 }
 
+/* The kernels of its subjects, and with `unit` products of its own. */
+double vxs_several_bytes(const vxs_task *t)
+{
+    return (double)t->groups.count * vxs_machine_bytes(t);
+}
+
 vxs_status vxs_prepare_several(const vxs_context *context, vxs_task *t, size_t output,
                                const vxs_method_settings *settings, vxs_problem *problem,
                                vxs_error *err)

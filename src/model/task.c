@@ -466,7 +466,9 @@ static vxs_status read_subjects(maker *m, vxs_error *err)
         status = read_weights(m, err);
     if (!status)
         status = vxs_covariates_read(m->context, &m->covariates, m->task, err);
-    return status ? status : vxs_covariates_warn(m->context, m->task, err);
+    if (!status)
+        status = vxs_covariates_warn(m->context, m->task, err);
+    return status ? status : vxs_separated_warn(m->context, m->task, err);
 }
 
 static vxs_status complete(maker *m, vxs_error *err)

@@ -107,9 +107,11 @@ void vxs_costs_take(vxs_costs *costs, const vxs_design *design, vxs_certificate 
     *costs = now;
 }
 
+/* A gap is below 0 by rounding of its two values alone, as far as they have it: that is none. */
 double vxs_relative_gap(double gap, double empty)
 {
-    return empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;
+    double relative = empty > 0 ? gap / empty : empty <= 0 ? gap : NAN;
+    return relative < 0 && relative >= -ROUNDING_OF_SUMS ? 0 : relative;
 }
 
 /* Agreement of numbers as written; infinities agree with themselves. */

@@ -31,6 +31,27 @@ holds "few groups" "the 95 % intervals are of draws of 4 folds, and with fewer t
 holds "in cv.json" '"few_groups": true' x/cv.json
 works "a page" voxsift report x -q -o x.html
 holds "has them" "because the bootstrap draws from only 4 groups of subjects" x.html
+# A covariate without a penalty that tells a class from the others has no best coefficient: it is named.
+awk 'BEGIN { srand(4); print "participant_id\tdx\tkind\tsite\tlesion\tage" > "lone.tsv"
+    for (i = 1; i <= 60; i++) { ill = i % 3 == 0 || i % 4 == 0
+        printf "s%d\t%s\t%s\t%s\t%d\t%.4f\n", i, ill ? "ill" : "well", substr("pqr", int(rand() * 3) + 1, 1),
+            substr("ABCD", i % 4 + 1, 1), ill ? 5 + rand() * 9 : 5 * rand(), 50 + 9 * rand() > "lone.tsv" } }'
+run voxsift cohort --feature-table f.tsv --participants lone.tsv --person participant_id -q -o lone
+same "a cohort whose site A is ill" "$code" 0
+for how in "lasso --lambda-ratio 0.3" "lasso --loss squared-hinge --lambda-ratio 0.3" "fused --graph chain --lambda-ratio 0.3" "fgm --per-iteration 1" \
+    "fgm --loss logistic --per-iteration 1" "mslr --per-iteration 1"; do
+    run voxsift fit lone --target dx --confounds site --method $how --force -q -o m
+    holds "$how: the level that lacks a class" "no subject with 'site=A' has 'well' in 'dx': no coefficient of it is the best" "$work/err"
+    holds "$how: in the model" "no subject with 'site=A' has 'well' in 'dx'" m/model.json
+done
+run voxsift cv lone --target dx --confounds lesion --folds 3 --inner-folds 0 --lambda-ratio 0.3 -q -o x --force
+holds "a number that separates classes" "covariate 'lesion' separates 'ill' in 'dx' from the others by itself" "$work/err"
+holds "in cv.json" "covariate 'lesion' separates 'ill'" x/cv.json
+for how in "dx --confounds site --confounds-as regress" "dx --confounds age" "kind --confounds site,age" "age --confounds site" \
+    "dx --confounds age --no-intercept --standardize none"; do
+    run voxsift fit lone --target $how --lambda-ratio 0.3 --force -q -o m
+    if grep -q "no coefficient" "$work/err"; then fail "$how has a best coefficient" "$(cat "$work/err")"; else pass; fi
+done
 rm -rf ./*
 nothing_left "covariates"
 
