@@ -182,8 +182,15 @@ static vxs_status split_fit(const vxs_task *t, const vxs_solution *joint, vxs_ou
     return status;
 }
 
+/* Machines, whose weights may be many times what is left of their sums. */
+static bool is_machine(const vxs_task *t)
+{
+    return t->loss == &vxs_margin_loss || t->loss == &vxs_epsilon_loss;
+}
+
 /* Nearly collinear covariates have coefficients so large that predictions lose digits, and so have
- * residuals far beyond a threshold: such a certificate is given if the checker confirms it. */
+ * residuals far beyond a threshold and weights of machines: such a certificate is given if the
+ * checker confirms it. */
 static vxs_status verify(const vxs_context *context, vxs_task *t,
                          const vxs_method_settings *settings, size_t number, vxs_solution *fit,
                          vxs_error *err)
@@ -214,7 +221,8 @@ static vxs_status fit_problem(const vxs_context *context, vxs_task *t,
         status = choose_point(t, settings, solver, &point, err);
     if (!status)
         status = vxs_solver_fit_at(solver, point, &fit, err);
-    bool delicate = vxs_solver_is_conditioned(solver) || vxs_takes_threshold(&t->settings);
+    bool delicate =
+        vxs_solver_is_conditioned(solver) || vxs_takes_threshold(&t->settings) || is_machine(t);
     vxs_solver_free(solver);
     if (!status && delicate)
         status = verify(context, t, settings, number, &fit, err);

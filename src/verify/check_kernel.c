@@ -8,6 +8,7 @@
  * code is shared with the solver. */
 #include "verify/check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,10 +100,12 @@ static bool is_feasible(const kernel *c)
     return c->problem->covariate_count == 0 || fabs(sum) <= ROUNDING * size;
 }
 
-/* w'K_g w for weights of samples, whose values K_g w are added to `f`. */
-static double multiply(const kernel *c, size_t g, const double *w, double *f)
+/* w'K_g w for weights of samples, whose values K_g w are added to `f`, and the size of what it is
+ * the sum of, which bounds its rounding. */
+static double multiply(const kernel *c, size_t g, const double *w, double *f, double *size)
 {
     double square = 0;
+    *size = 0;
     for (size_t k = 0; k < c->n; k++) {
         size_t column = g * c->n + k;
         if (w[k] == 0)
@@ -111,6 +114,7 @@ static double multiply(const kernel *c, size_t g, const double *w, double *f)
         for (size_t i = 0; i < c->n; i++) {
             f[i] += w[k] * c->column[i];
             square += w[k] * w[i] * c->column[i];
+            *size += fabs(w[k] * w[i] * c->column[i]);
         }
     }
     return square;
@@ -120,7 +124,8 @@ static double multiply(const kernel *c, size_t g, const double *w, double *f)
 static void evaluate(kernel *c, const vxs_solution *s, vxs_certificate *result)
 {
     const vxs_loss *l = &c->problem->loss;
-    double norms = 0, least = INFINITY, largest = 0, linear = 0, b = 0;
+    double norms = 0, largest = 0, linear = 0, b = 0, size;
+    bool semidefinite = true;
     for (size_t g = 0, k = 0; g < c->count; g++) {
         for (size_t i = 0; i < c->n; i++)
             c->part[i] = 0;
@@ -128,12 +133,13 @@ static void evaluate(kernel *c, const vxs_solution *s, vxs_certificate *result)
             c->part[s->index[k] - g * c->n] = s->weight[k];
         for (size_t i = 0; i < c->n; i++)
             c->beta[i] += c->part[i];
-        norms += sqrt(fmax(0, multiply(c, g, c->part, c->f)));
+        norms += sqrt(fmax(0, multiply(c, g, c->part, c->f, &size)));
     }
     for (size_t g = 0; g < c->count; g++) {
-        double square = c->lambda * multiply(c, g, c->beta, c->part);
-        least = fmin(least, square);
-        largest = fmax(largest, square);
+        double square = c->lambda * multiply(c, g, c->beta, c->part, &size);
+        size *= c->lambda;
+        semidefinite = semidefinite && square >= -ROUNDING * fmax(result->empty, size);
+        largest = fmax(largest, square + DBL_EPSILON * size);
     }
     if (c->problem->covariate_count > 0)
         b = s->covariate_coefficients[0];
@@ -144,8 +150,7 @@ static void evaluate(kernel *c, const vxs_solution *s, vxs_certificate *result)
             linear -= l->threshold * fabs(c->beta[i]);
     }
     result->primal = c->lambda * norms * norms / 2 + loss_at(c, c->f, b);
-    result->dual =
-        is_feasible(c) && least >= -ROUNDING * result->empty ? linear - largest / 2 : -INFINITY;
+    result->dual = is_feasible(c) && semidefinite ? linear - largest / 2 : -INFINITY;
 }
 
 vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solution,

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
 
 import numpy as np
 from oracle import check, finish, near, run, same, table, write
@@ -311,4 +312,16 @@ for words, code, part in ((["stability", "c", "--target", "dx"], 2, "no selectio
                           (["fit", "c", "--target", "dx", "--no-intercept"], 2, "'--standardize none'")):
     check(" ".join(words), part in run(*words, "--method", "svm", "-o", "x", code=code)[1], run(*words, "--method", "svm", "-o", "x", code=code)[1])
     check("nothing is left of what is refused", not os.path.exists("x"))
+# ---- Weights of very different sizes: every fit ends, and says what check-model says ------------------------
+hard = np.array([[-2.01, 1.4, -1.59], [0.4, 0.87, 3.29], [0.17, -0.14, 0.45], [0.5, 1.36, 0.69], [-0.8, -2.18, 0.29], [-0.7, 1.44, -1.36],
+                 [0.2, -0.76, -0.91], [1.71, 0.17, -0.19], [0.76, -0.81, -0.38], [-0.66, 2.04, 0.34], [0.65, 1.15, -0.19],
+                 [-0.16, -1.69, 0.49], [0.27, -0.43, 1.24], [-1.85, 0.43, -1.43], [-1.19, -0.22, 1.37], [-1.23, -1.04, -1.26],
+                 [2.08, 0.54, 0.42], [2.13, 0.25, -2.18], [-0.53, -1.24, 2.1], [-1.47, 0.31, -0.54]])
+cohort("hard", hard, {"participant_id": ids[:20], "dx": list("BBBBABBABBBAAABAABBB"),
+                      "w": [1e-6, 1e6, 1e6, 1e-6, 1e-6, 1e-6, 1e-6, 1e6, 1e6, 1, 1, 1e6, 1, 1e6, 1, 1, 1e-6, 1, 1e-6, 1e6]})
+for number, more in itertools.product(("0.001", "1", "1000"), ([], ["--kernel", "rbf"])):
+    words = ["--target", "dx", "--method", "svm", "--C", number, "--subject-weights", "w", *more]
+    code = subprocess.run(["voxsift", "fit", "hard", *words, "-o", "m", "--force", "-q"], capture_output=True, timeout=120).returncode
+    again = subprocess.run(["voxsift", "check-model", "m", "hard"], capture_output=True).returncode
+    check(" ".join(words) + ": fit and check-model agree", code == again and code in (0, 3), (code, again))
 finish()

@@ -25,6 +25,7 @@
 #define MOST_FACES 3     /* faces of the box that an exact step follows */
 #define PATIENCE   4     /* checks without progress: a smaller gap, or */
 #define RISES      1e-3  /* of the gap: a rise of the dual value */
+#define MANY_TIMES 500   /* checks within which the gap halves, or it never ends */
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
@@ -408,12 +409,23 @@ static vxs_status step_all(part *p, way how, work_since *since, vxs_error *err)
     return step_exactly(p, err);
 }
 
+/* Bounds of very different sizes can make all steps tiny: each gains something, for ever. */
+static bool has_stalled(size_t checks, double least, double *before)
+{
+    if (checks % MANY_TIMES != 0)
+        return false;
+    bool stalled = !(least < *before / 2);
+    *before = least;
+    return stalled;
+}
+
 static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
 {
     vxs_box_work *w = p->work;
-    double least = INFINITY, dual = -INFINITY;
+    double least = INFINITY, dual = -INFINITY, before = INFINITY;
     bool gains = true;
     int patience = PATIENCE;
+    size_t checks = 0;
     work_since since = { 0, 0 };
     size_t each = p->box.count / 4 > 32 ? p->box.count / 4 : 32;
     for (;;) {
@@ -427,8 +439,9 @@ static vxs_status solve(part *p, double gap, double *b, vxs_error *err)
         bool better = now < least || state.dual - dual > RISES * now;
         patience = better ? PATIENCE : patience - (how != PAIRS);
         least = fmin(least, now);
-        dual = state.dual;
-        if (status || !(now > gap) || !gains || patience == 0)
+        dual = fmax(dual, state.dual); /* a rise from where rounding took it to is no progress */
+        bool ended = !gains || patience == 0 || has_stalled(++checks, least, &before);
+        if (status || !(now > gap) || ended)
             return status;
         gains = vxs_box_part_descend(p, each);
         since.factor += (double)each;

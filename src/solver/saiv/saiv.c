@@ -25,7 +25,8 @@
 #define NEAR        0.05 /* of the gap that the set begins with, if that is more */
 #define MOST_APART  0.6  /* of all: a larger set is all, whose kernel need not be copied */
 #define MOST_ROUNDS 200
-#define PATIENCE    3 /* rounds without a smaller gap */
+#define PATIENCE    3 /* rounds without a gap that is smaller by more than: */
+#define SMALLER     1e-3
 #define VIOLATION   1e-12
 
 typedef struct {
@@ -290,7 +291,7 @@ static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *ro
         if (status || !(gap > target))
             break;
         size_t entered = recruit(s, b, most);
-        patience = gap < least ? PATIENCE : patience - 1;
+        patience = gap < least * (1 - SMALLER) ? PATIENCE : patience - 1;
         least = fmin(least, gap);
         most *= 4;
         share = entered > 0 ? NEAR : 0;
