@@ -248,6 +248,16 @@ static void note_subject(job *j, const head *h, const vxs_predicted_image *one)
     vxs_json_close_object(w);
 }
 
+/* The voxels to be scored; a subject without any is left out. */
+static vxs_status find_voxels(job *j, head *h, vxs_error *err)
+{
+    vxs_status status = list_voxels(h, err);
+    if (!status && h->count == 0)
+        vxs_build_leave_out(&j->source.build, h->subject,
+                            "none of the %zu voxels of its mask can be used", h->images.in_mask);
+    return status;
+}
+
 static vxs_status predict_head(job *j, head *h, vxs_error *err)
 {
     const vxs_model *m = j->model;
@@ -255,12 +265,9 @@ static vxs_status predict_head(job *j, head *h, vxs_error *err)
     *one = (vxs_predicted_image){ .volume = NAN, .mean = NAN };
     for (const vxs_metric_row *row = vxs_metric_rows; row->name; row++)
         *vxs_metric(&one->metrics, row) = NAN;
-    vxs_status status = list_voxels(h, err);
-    if (!status && h->count == 0) {
-        vxs_build_leave_out(&j->source.build, h->subject,
-                            "none of the %zu voxels of its mask can be used", h->images.in_mask);
+    vxs_status status = find_voxels(j, h, err);
+    if (!status && h->count == 0)
         return VXS_OK;
-    }
     h->scores =
         status ? NULL : vxs_alloc(m->output_count, vxs_times(h->count, sizeof(*h->scores)), err);
     if (!h->scores)
@@ -292,17 +299,44 @@ static bool lacks_covariates(const job *j, vxs_subject *s)
     return false;
 }
 
+/* A subject that lacks a value, or whose images cannot be used, is left out: not there. */
+static vxs_status open_subject(job *j, vxs_subject *s, vxs_patch_images *images, bool *there,
+                               vxs_error *err)
+{
+    *there = false;
+    if (!lacks_covariates(j, s))
+        return vxs_patch_source_read(&j->source, &j->plan, s, images, there, err);
+    vxs_build_leave_out(&j->source.build, s, "it has no value in '%s'",
+                        vxs_model_lacks(j->model, &j->people, s->row));
+    return VXS_OK;
+}
+
+/* One that cannot be used refuses all, unless it may be left out: all images are read before any
+ * is scored, which takes much longer. */
+static vxs_status look_first(job *j, vxs_error *err)
+{
+    vxs_build *b = &j->source.build;
+    vxs_status status = VXS_OK;
+    for (size_t i = 0; i < b->count && !status && !b->settings->drop_bad; i++) {
+        head h = { .subject = &b->subjects[i] };
+        bool there = false;
+        if (h.subject->reason)
+            continue;
+        status = open_subject(j, h.subject, &h.images, &there, err);
+        if (!status && there)
+            status = find_voxels(j, &h, err);
+        if (!status)
+            status = vxs_check_interrupted(j->context, err);
+        release_head(&h);
+    }
+    return status || b->settings->drop_bad ? status : vxs_build_check_problems(b, err);
+}
+
 static vxs_status predict_subject(job *j, vxs_subject *s, vxs_error *err)
 {
     head h = { .subject = s };
     bool there = false;
-    vxs_build *b = &j->source.build;
-    if (lacks_covariates(j, s)) {
-        vxs_build_leave_out(b, s, "it has no value in '%s'",
-                            vxs_model_lacks(j->model, &j->people, s->row));
-        return VXS_OK;
-    }
-    vxs_status status = vxs_patch_source_read(&j->source, &j->plan, s, &h.images, &there, err);
+    vxs_status status = open_subject(j, s, &h.images, &there, err);
     if (!status && there && !vxs_patch_same_size(&j->plan, &h.images))
         vxs_log(j->context, VXS_LOG_CAUTION,
                 "voxels of '%s' do not have the size of those that the model learned from "
@@ -318,7 +352,9 @@ static vxs_status predict_all(job *j, vxs_error *err)
 {
     vxs_build *b = &j->source.build;
     vxs_progress progress;
-    vxs_status status = VXS_OK;
+    vxs_status status = look_first(j, err);
+    if (status)
+        return status;
     j->result->each = vxs_alloc(b->count, sizeof(*j->result->each), err);
     if (!j->result->each)
         return VXS_FAILED;

@@ -50,6 +50,15 @@ voxsift fit masked --target label --method svm --quiet -o by-mask > /dev/null 2>
 refuses 2 "voxels of the model were those of masks that --mask-column named" voxsift predict by-mask a/m.tsv -o x
 run voxsift predict by-mask a/m.tsv --mask-column mask -o y
 same "with the masks" "$code" 0
+# the last subject cannot be used: it is found before any is scored
+head -c 60 a/5_one.nii.gz > a/short.nii.gz
+awk -F '\t' -v OFS='\t' 'NR > 1 && $3 == "5_one.nii.gz" { $3 = "short.nii.gz" } { print }' a/t.tsv > a/last.tsv
+run bash -c 'ulimit -f 1; trap "" XFSZ; voxsift predict linear a/last.tsv -q -o x' # no image of 1 kB can be written
+same "a bad subject refuses all, before an image is written" "$code$(ls -d x 2> /dev/null)" 65
+holds "by name" "short.nii.gz" "$work/err"
+run voxsift predict linear a/last.tsv --drop-bad -q -o x
+same "or is left out" "$code$(ls x/*_s0.nii.gz | wc -l)$(ls x/*_s5.nii.gz 2> /dev/null | wc -l)" 010
+rm -rf x
 printf 'participant_id\ta\tx\ns1\tu\t1\ns2\tv\t2\ns3\tu\t3\ns4\tv\t5\ns5\tu\t3\ns6\tv\t9\n' > plain.tsv
 cut -f 1,3 plain.tsv > plain-x.tsv
 voxsift cohort --feature-table plain-x.tsv --participants plain.tsv -o plain > /dev/null 2>&1
