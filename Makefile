@@ -54,7 +54,7 @@ objects   = $(1:%.c=$(BUILD)/obj/%.o)
 LIB_OBJ  := $(call objects,$(LIB_SRC))
 CLI_OBJ  := $(call objects,$(CLI_SRC))
 MAIN_OBJ := $(call objects,$(MAIN_SRC))
-UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c tests/design/blocks.c tests/solver/problems.c)
+UNIT_OBJ := $(call objects,$(UNIT_SRC) tests/core/check.c tests/core/faults.c tests/design/blocks.c tests/solver/problems.c tests/solver/boxes.c)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:

@@ -119,10 +119,11 @@ enum {
     VXS_SCREEN_STRONG,
     VXS_SCREEN_VI
 };
-/* --solver of skfs, of mslr and of fused; --subproblem */
+/* --solver of skfs, of mslr, of fused and of svm; --subproblem */
 enum { VXS_SOLVER_EXACT, VXS_SOLVER_DUAL_AVERAGE };
 enum { VXS_SOLVER_GRADIENTS, VXS_SOLVER_DESCENT };
 enum { VXS_FUSED_AUTO, VXS_FUSED_SAIF, VXS_FUSED_CUTS, VXS_FUSED_BP };
+enum { VXS_MACHINE_WORKING_SET, VXS_MACHINE_SCREENED };
 enum { VXS_INNER_AUTO, VXS_INNER_EXACT, VXS_INNER_DESCENT };
 
 /* The parameter of a path: lambda, iterations, the number of blocks to select, or C = 1 / lambda of
@@ -194,6 +195,7 @@ typedef struct {
     double constant;
     int64_t degree;
     double epsilon; /* of support vector regression, in standard deviations of the target */
+    int solver;
 } vxs_svm_settings;
 
 typedef struct {

@@ -18,12 +18,12 @@
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
-BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens svm_ways group_fit)
+BENCHES := $(addprefix $(BUILD)/,read_images scan pairs kernel_scores bound_propagation grids svm_screens svm_ways group_fit saiv_ways)
 $(BENCHES): $(BUILD)/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/library.a
 	$(say) LINK $@
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/svm_screens $(BUILD)/svm_ways $(BUILD)/group_fit: $(BUILD)/obj/tests/bench/svm_data.o
+$(BUILD)/svm_screens $(BUILD)/svm_ways $(BUILD)/group_fit $(BUILD)/saiv_ways: $(BUILD)/obj/tests/bench/svm_data.o
 
 $(BUILD)/generation: $(call objects,tests/bench/generation.c tests/bench/generation_data.c) $(BUILD)/library.a
 	$(say) LINK $@

@@ -11,5 +11,9 @@ rm -rf ./*
 works "a cohort" voxsift simulate lasso --subjects 20 --features 5 -o c
 refuses 2 "'--gamma' goes with '--kernel rbf' or '--kernel poly'" voxsift fit c --target score --method svm --gamma 2 -o m
 works "with rbf" voxsift fit c --target score --method svm --kernel rbf --gamma 2 -o m
+works "screened" voxsift fit c --target score --method svm --solver screened -o s
+same "bounds are counted" "$(grep -c '"screening"' s/model.json m/model.json)" "s/model.json:1
+m/model.json:0"
+works "its certificate" voxsift check-model s c
 rm -rf ./*
 nothing_left "svm"

@@ -1,6 +1,8 @@
 /* Kernel machines: random problems with copies, weights, singular kernels and extreme costs against
  * the checker, identities, warm starts, and kernels that are none. */
+#include "solver/saiv/saiv.h"
 #include "tests/core/check.h"
+#include "tests/solver/boxes.h"
 #include "voxsift/internal/penalty.h"
 #include "voxsift/internal/solver.h"
 #include "voxsift/verify.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 120 };
+enum { MOST = 120, LARGE = 600 };
 
 typedef struct {
     size_t n, d;
@@ -147,6 +149,81 @@ Test(saiv, a_warm_start_ends_where_a_cold_one_does)
         vxs_solver_free(cold);
         vxs_design_free(e.design);
     }
+}
+
+/* Bounds of the last C and of gaps decide weights, and change no answer: every other way ends where
+ * the working set does. */
+static size_t same_path(example *e, int way, double ratio, uint64_t number)
+{
+    size_t decided = 0;
+    e->settings.tol = 1e-9;
+    e->settings.svm.solver = way;
+    vxs_solver *other = begin(e);
+    e->settings.svm.solver = VXS_MACHINE_WORKING_SET;
+    vxs_solver *usual = begin(e);
+    double cost = 0.05;
+    for (int k = 0; k < 12; k++, cost *= ratio) {
+        vxs_solution a = solve(e, usual, cost), b = solve(e, other, cost);
+        confirm(e, &b, number, cost);
+        cr_expect(fabs(a.certificate.primal - b.certificate.primal) <=
+                      3e-9 * a.certificate.empty + 1e-8 * fabs(a.certificate.primal) + 1e-12,
+                  "problem %llu: %.12g, %.12g", (unsigned long long)number, a.certificate.primal,
+                  b.certificate.primal);
+        decided += b.certificate.screening.before;
+        vxs_solution_release(&a);
+        vxs_solution_release(&b);
+    }
+    vxs_solver_free(usual);
+    vxs_solver_free(other);
+    return decided;
+}
+
+Test(saiv, bounds_along_a_path_change_no_answer)
+{
+    static example e;
+    size_t decided = 0;
+    for (uint64_t number = 0; number < 100; number++) {
+        make_example(&e, number);
+        decided += same_path(&e, VXS_MACHINE_SCREENED, number % 3 ? 1.2 : 0.9, number);
+        vxs_design_free(e.design);
+    }
+    cr_expect(decided > 1000, "%zu", decided);
+}
+
+/* More samples than are one set. */
+static void use_box(example *e, const box_example *box, double *y)
+{
+    memset(e, 0, sizeof(*e));
+    e->n = box->box.n;
+    for (size_t i = 0; i < e->n; i++)
+        y[i] = box->box.sign[i];
+    vxs_error err = VXS_ERROR_INIT;
+    WORKS(vxs_gram_new(box->k, e->n, 1, &e->design, &err), err);
+    e->norm = vxs_kernel_norm_of(e->design);
+    e->method = &vxs_methods[VXS_METHOD_SVM];
+    vxs_params_defaults(e->method->params, &e->settings);
+    e->problem = (vxs_problem){ .design = e->design,
+                                .loss = { .kind = &vxs_margin_loss, .n = e->n, .y = y },
+                                .penalty = &e->norm.penalty };
+}
+
+Test(saiv, large_sets_are_solved_with_and_without_bounds)
+{
+    static example e;
+    static double y[LARGE], ones[LARGE];
+    size_t decided = 0;
+    for (uint64_t number = 0; number < 8; number++) {
+        box_example box = box_make(LARGE, 2 * number, 1);
+        use_box(&e, &box, y);
+        for (size_t i = 0; i < LARGE; i++)
+            ones[i] = 1;
+        e.problem.covariates = ones;
+        e.problem.covariate_count = number % 4 > 0;
+        decided += same_path(&e, VXS_MACHINE_SCREENED, 1.1, number);
+        vxs_design_free(e.design);
+        box_release(&box);
+    }
+    cr_expect(decided > 1000, "%zu", decided);
 }
 
 /* At the hard margin no weight is at its bound, and the answer is that of every larger C. */

@@ -69,13 +69,18 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void vxs_thresholds_sort(vxs_threshold *v, size_t count)
+{
+    qsort(v, count, sizeof(*v), by_value);
+}
+
 /* sum c [sign (v - b)]_+ + held b is least where the slope, which grows with b by c at each v,
  * passes 0. */
 static double best_intercept(vxs_threshold *v, size_t count, double held)
 {
     double slope = held, whole = 0;
     size_t k = 0;
-    qsort(v, count, sizeof(*v), by_value);
+    vxs_thresholds_sort(v, count);
     for (size_t i = 0; i < count; i++) {
         slope -= v[i].sign > 0 ? v[i].weight : 0;
         whole += v[i].weight;
@@ -194,8 +199,11 @@ static vxs_status gather_kernel(part *p, vxs_error *err)
     p->box.k = x->k;
     if (n == x->n)
         return VXS_OK;
-    free(w->k);
-    w->k = vxs_alloc(n, vxs_times(n, sizeof(*w->k)), err);
+    if (n > w->kernel_capacity) {
+        free(w->k);
+        w->k = vxs_alloc(n, vxs_times(n, sizeof(*w->k)), err);
+        w->kernel_capacity = w->k ? n : 0;
+    }
     for (size_t b = 0; b < n && w->k; b++)
         for (size_t a = 0; a < n; a++)
             w->k[b * n + a] = x->k[w->own[b] * x->n + w->own[a]];

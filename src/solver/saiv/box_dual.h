@@ -37,13 +37,14 @@ typedef struct {
     double value, weight;
     int sign;
 } vxs_threshold;
+void vxs_thresholds_sort(vxs_threshold *thresholds, size_t count);
 /* Over the variables of a set (NULL: all), the others at rest; b the middle if several are best. */
 vxs_box_state vxs_box_evaluate(const vxs_box *box, const size_t *set, size_t count,
                                vxs_threshold *thresholds);
 
 /* Workspace of vxs_box_solve, kept from one call to the next. */
 typedef struct {
-    size_t capacity, inside_capacity;
+    size_t capacity, inside_capacity, kernel_capacity;
     size_t *row, *own, *member, *first; /* of the set */
     double *sign, *q, *c, *t;
     double *f, *k, *ends; /* of its samples */

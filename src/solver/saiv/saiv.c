@@ -8,12 +8,14 @@
  * Method    a working set of samples that grows by those which violate this most, in either class;
  *           solved by box_dual.c, the others where they are; the best b of the set chooses who
  *           enters, since with the best b of all samples no violator may be left outside
+ * Bounds    on request: what a gap over all samples, or the answer at the last C, decides for good
+ *           is never looked at again at this C, and leaves the set (sample_bounds.c); a warm set
+ *           leaves it aside anyway, so that bounds save steps and no time
  * Stops     the gap over all samples is below the tolerance
  * Cost      columns of K of the samples whose weight changes; steps of the size of the set
  * Source    Ren 2017, chapter 5, where samples are recruited by proof: such proofs need a gap below
  *           the differences between samples, and copies have none */
-#include "solver/saiv/box_dual.h"
-#include "solver/solver.h"
+#include "solver/saiv/saiv.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@
 #define LOOSE       0.1  /* of the gap aimed at: that of the set */
 #define NEAR        0.05 /* of the gap that the set begins with, if that is more */
 #define MOST_APART  0.6  /* of all: a larger set is all, whose kernel need not be copied */
+#define NEAR_SHARE  0.1  /* of all: weights inside the box or on the wrong side, few */
 #define MOST_ROUNDS 200
 #define PATIENCE    3 /* rounds without a gap that is smaller by more than: */
 #define SMALLER     1e-3
@@ -40,9 +43,17 @@ typedef struct {
     size_t *set, set_count;
     vxs_threshold *thresholds;
     double *violation, *sorted; /* of a variable */
+    bool screens;               /* by bounds */
+    vxs_sample_bounds bounds;
+    double *bound_values, radius; /* around w, of the last C */
+    unsigned char *fate;          /* of a variable */
+    size_t fixed;                 /* decided, and there already; if they leave the set */
+    unsigned char *seen;          /* of a sample */
     vxs_costs costs;
 } saiv;
+enum { MEMBER = 1, COLUMN = 2 }; /* what of a sample's kernel values was read */
 
+static const char *const solvers[] = { "working-set", "screened", NULL };
 static const char *const kernels[] = { "linear", "rbf", "poly", "precomputed", NULL };
 
 const vxs_param vxs_svm_params[] = {
@@ -72,6 +83,11 @@ const vxs_param vxs_svm_params[] = {
                   .head = VXS_HEAD_HYPER),
     VXS_EPSILON_ROW,
     VXS_TOL_ROW,
+    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(svm.solver), VXS_MACHINE_WORKING_SET, solvers,
+                   "how weights of subjects are found", .head = VXS_HEAD_RESEARCH,
+                   .more = "screened: the working set, and safe bounds that decide weights for "
+                           "good by the gap and by the answer at the last C; model.json counts "
+                           "them."),
     { .name = NULL },
 };
 
@@ -106,8 +122,9 @@ static void release(vxs_solver *solver)
 {
     saiv *s = (saiv *)solver;
     vxs_box_work_release(&s->work);
-    void *const all[] = { s->box.row, s->box.sign, s->box.q,     s->box.c,      s->box.t, s->box.f,
-                          s->fetched, s->in_set,   s->violation, s->thresholds, s->set,   s };
+    void *const all[] = { s->box.row, s->box.sign,     s->box.q,  s->box.c,     s->box.t,
+                          s->box.f,   s->fetched,      s->in_set, s->violation, s->thresholds,
+                          s->set,     s->bound_values, s->fate,   s->seen,      s };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -125,8 +142,12 @@ static vxs_status allocate(saiv *s, vxs_error *err)
     s->set = vxs_alloc(m, sizeof(*s->set), err);
     s->violation = vxs_alloc(2 * m, sizeof(*s->violation), err);
     s->thresholds = vxs_alloc(m, sizeof(*s->thresholds), err);
-    if (!s->box.row || !s->box.sign || !s->box.q || !s->box.c || !s->box.t || !s->box.f ||
-        !s->in_set || !s->set || !s->violation || !s->thresholds)
+    s->bound_values = vxs_alloc(2 * s->box.n, sizeof(*s->bound_values), err);
+    s->fate = vxs_alloc(m, sizeof(*s->fate), err);
+    s->seen = vxs_alloc(s->box.n, sizeof(*s->seen), err);
+    if (!s->bound_values || !s->fate || !s->seen || !s->box.row || !s->box.sign || !s->box.q ||
+        !s->box.c || !s->box.t || !s->box.f || !s->in_set || !s->set || !s->violation ||
+        !s->thresholds)
         return VXS_FAILED;
     s->sorted = s->violation + m;
     return VXS_OK;
@@ -192,6 +213,44 @@ static void refresh(saiv *s)
             cblas_daxpy((int)x->n, x->sign[k] * x->t[k], x->k + x->row[k] * x->n, 1, x->f, 1);
 }
 
+/* ---- What bounds decide ---------------------------------------------------------------------- */
+
+/* The answer at the last C, before weights move to the next. */
+static void bound_by_path(saiv *s, double cost)
+{
+    const vxs_box *x = &s->box;
+    double ratio = cost / s->cost, square = 0;
+    vxs_sample_bounds_begin(&s->bounds, x->n, s->bound_values);
+    memset(s->fate, VXS_UNDECIDED, x->count);
+    s->fixed = 0;
+    if (!s->screens || !(s->cost > 0))
+        return;
+    for (size_t k = 0; k < x->count; k++)
+        square += x->sign[k] * x->t[k] * x->f[x->row[k]];
+    vxs_sample_bounds_add(&s->bounds, x, (1 + ratio) / 2,
+                          vxs_path_radius(ratio, sqrt(fmax(0, square)), s->radius));
+}
+
+static bool is_fixed(const saiv *s, size_t k)
+{
+    return (s->fate[k] == VXS_DECIDED_ZERO && s->box.t[k] == 0) ||
+           (s->fate[k] == VXS_DECIDED_FULL && s->box.t[k] == s->box.c[k]);
+}
+
+/* The gap over all samples at the weights as they are. Returns how many variables are decided. */
+static size_t bound_by_gap(saiv *s, vxs_box_state state, double empty)
+{
+    size_t m = s->box.count, fixed = 0;
+    if (!s->screens)
+        return 0;
+    vxs_sample_bounds_add(&s->bounds, &s->box, 1, vxs_gap_radius(state, empty));
+    size_t decided = vxs_sample_bounds_decide(&s->bounds, &s->box, s->thresholds, s->fate);
+    for (size_t k = 0; k < m && decided > 0; k++)
+        fixed += is_fixed(s, k);
+    s->fixed = (double)fixed > (1 - MOST_APART) * (double)m ? fixed : 0;
+    return decided;
+}
+
 /* ---- The working set ------------------------------------------------------------------------- */
 
 /* How far the value of a variable is on the wrong side of the margin. */
@@ -230,18 +289,21 @@ static void list_set(saiv *s)
 {
     s->set_count = 0;
     for (size_t k = 0; k < s->box.count; k++)
-        if (s->in_set[k])
+        if (s->in_set[k] && !(s->fixed > 0 && is_fixed(s, k)))
             s->set[s->set_count++] = k;
 }
 
 /* The worst of each sign enter, at most about `most` of each. Returns how many. */
 static size_t recruit(saiv *s, double b, size_t most)
 {
-    size_t before = s->set_count, m = s->box.count;
+    size_t m = s->box.count;
+    list_set(s);
+    size_t before = s->set_count;
     for (int sign = -1; sign <= 1; sign += 2) {
         size_t found = 0;
         for (size_t k = 0; k < m; k++) {
-            bool candidate = !s->in_set[k] && s->box.sign[k] * sign > 0 && s->box.c[k] > 0;
+            bool candidate =
+                !s->in_set[k] && s->box.sign[k] * sign > 0 && s->box.c[k] > 0 && !is_fixed(s, k);
             s->violation[k] = candidate ? violation_of(s, k, b) : 0;
             if (s->violation[k] > VIOLATION)
                 s->sorted[found++] = s->violation[k];
@@ -258,15 +320,27 @@ static size_t recruit(saiv *s, double b, size_t most)
     return s->set_count - before;
 }
 
+/* Whether few weights will change: then the set of the last C is too large. */
+static bool is_near(const saiv *s, double b)
+{
+    size_t moving = 0;
+    for (size_t k = 0; k < s->box.count; k++)
+        moving +=
+            (s->box.t[k] > 0 && s->box.t[k] < s->box.c[k]) || violation_of(s, k, b) > VIOLATION;
+    return (double)moving < NEAR_SHARE * (double)s->box.count;
+}
+
 /* Variables that are neither 0 nor at their bound, and some of each sign. */
-static void begin_set(saiv *s)
+static void begin_set(saiv *s, double b)
 {
     size_t taken[2] = { 0, 0 };
     bool all = s->box.n <= SMALL;
+    if (is_near(s, b))
+        memset(s->in_set, 0, s->box.count * sizeof(*s->in_set));
     for (size_t k = 0; k < s->box.count; k++) {
         int side = s->box.sign[k] > 0;
         bool inside = s->box.t[k] > 0 && s->box.t[k] < s->box.c[k];
-        if (!all && !inside && (taken[side] >= FIRST || s->box.c[k] == 0))
+        if (!all && !inside && (taken[side] >= FIRST || s->box.c[k] == 0 || is_fixed(s, k)))
             continue;
         taken[side]++;
         enter(s, k);
@@ -274,22 +348,43 @@ static void begin_set(saiv *s)
     list_set(s);
 }
 
-static vxs_status solve(saiv *s, double target, vxs_box_state *state, size_t *rounds,
-                        vxs_error *err)
+static void note_seen(saiv *s)
+{
+    for (size_t m = 0; m < s->set_count; m++) {
+        size_t k = s->set[m];
+        s->seen[s->box.row[k]] |= s->box.t[k] != 0 ? MEMBER | COLUMN : MEMBER;
+    }
+}
+
+/* Solves the set, which bounds may have left empty, and evaluates all samples. */
+static vxs_status solve_set(saiv *s, double within, vxs_box_state *state, double *b, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (s->set_count > 0)
+        status = vxs_box_solve(&s->box, s->set, s->set_count, within, &s->work, b, err);
+    *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+    if (s->set_count == 0)
+        *b = state->b;
+    note_seen(s);
+    return status;
+}
+
+static vxs_status solve(saiv *s, double target, double empty, vxs_box_state *state, size_t *rounds,
+                        vxs_screening *screening, vxs_error *err)
 {
     double b = 0, least = INFINITY, share = NEAR;
     size_t most = FIRST;
     int patience = PATIENCE;
     vxs_status status = VXS_OK;
-    begin_set(s);
+    begin_set(s, state->b);
     for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
         vxs_box_state before = vxs_box_evaluate(&s->box, s->set, s->set_count, s->thresholds);
         double within = fmax(LOOSE * target, share * (before.primal - before.dual));
-        status = vxs_box_solve(&s->box, s->set, s->set_count, within, &s->work, &b, err);
-        *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+        status = solve_set(s, within, state, &b, err);
         double gap = state->primal - state->dual;
         if (status || !(gap > target))
             break;
+        screening->after = bound_by_gap(s, *state, empty);
         size_t entered = recruit(s, b, most);
         patience = gap < least * (1 - SMALLER) ? PATIENCE : patience - 1;
         least = fmin(least, gap);
@@ -366,14 +461,40 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
                       vxs_error *err)
 {
     saiv *s = (saiv *)solver;
-    vxs_box_state state;
+    bool warm = s->cost > 0;
     size_t rounds = 0;
+    vxs_screening screening = { .terms = s->box.count };
     *solution = (vxs_solution){ .count = 0 };
+    bound_by_path(s, point.value);
     set_cost(s, point.value);
-    refresh(s);
+    (void)vxs_box_balance(&s->box);
     double empty = empty_value(s);
-    vxs_status status = solve(s, s->tol * empty, &state, &rounds, err);
-    return status ? status : write_solution(s, state, empty, rounds, solution, err);
+    vxs_box_state state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+    if (warm)
+        screening.before = screening.after = bound_by_gap(s, state, empty);
+    vxs_status status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
+    s->radius = vxs_gap_radius(state, empty);
+    if (!status)
+        status = write_solution(s, state, empty, rounds, solution, err);
+    if (!status && s->screens)
+        solution->certificate.screening = screening;
+    return status;
+}
+
+vxs_saiv_counts vxs_saiv_count(const vxs_solver *solver)
+{
+    const saiv *s = (const saiv *)solver;
+    vxs_saiv_counts all = { .steps = s->work.steps };
+    for (size_t i = 0; i < s->box.n; i++) {
+        all.members += (s->seen[i] & MEMBER) != 0;
+        all.columns += (s->seen[i] & COLUMN) != 0;
+    }
+    return all;
+}
+
+const unsigned char *vxs_saiv_fates(const vxs_solver *solver)
+{
+    return ((const saiv *)solver)->fate;
 }
 
 static bool is_empty(const vxs_solver *solver)
@@ -392,7 +513,10 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
     saiv *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
         return VXS_FAILED;
-    *s = (saiv){ .solver = { .kind = &vxs_svm_kind }, .problem = *problem, .tol = settings->tol };
+    *s = (saiv){ .solver = { .kind = &vxs_svm_kind },
+                 .problem = *problem,
+                 .tol = settings->tol,
+                 .screens = settings->svm.solver == VXS_MACHINE_SCREENED };
     s->box = (vxs_box){ .context = context,
                         .n = n,
                         .count = problem->loss.kind->of_scores ? 2 * n : n,
