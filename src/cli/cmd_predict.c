@@ -124,11 +124,8 @@ static void print_header(const predictions *p, vxs_tsv_writer *w)
     if (p->target != SIZE_MAX)
         vxs_tsv_text(w, m->task.target);
     vxs_tsv_text(w, "predicted");
-    for (size_t k = 0; k < m->class_count; k++) {
-        char name[256];
-        snprintf(name, sizeof(name), "p_%s", m->classes[k]);
-        vxs_tsv_text(w, name);
-    }
+    for (size_t k = 0; k < m->class_count; k++)
+        vxs_tsv_of(w, "p", m->classes[k]);
     vxs_tsv_text(w, "trained_on");
     vxs_tsv_end_row(w);
 }

@@ -205,11 +205,8 @@ static void fold_cell(vxs_tsv_writer *w, const vxs_folds *f, size_t fold)
 
 static void score_headers(const vxs_task *t, const char *prefix, vxs_tsv_writer *w)
 {
-    char name[256];
-    for (size_t o = 0; o < vxs_task_outputs(t); o++) {
-        snprintf(name, sizeof(name), "%s_%s", prefix, t->classes[t->class_count == 2 ? 1 : o]);
-        vxs_tsv_text(w, name);
-    }
+    for (size_t o = 0; o < vxs_task_outputs(t); o++)
+        vxs_tsv_of(w, prefix, t->classes[t->class_count == 2 ? 1 : o]);
 }
 
 /* `baseline`: of all baselines, whose name is in a column. */
@@ -217,7 +214,6 @@ static void prediction_header(const vxs_cv *cv, bool baseline, vxs_tsv_writer *w
 {
     const vxs_task *t = cv->task;
     static const char *const common[] = { "repeat", "fold", "truth", "predicted" };
-    char name[256];
     vxs_tsv_text(w, vxs_cohort_id_header(t->cohort));
     if (baseline)
         vxs_tsv_text(w, "baseline");
@@ -225,10 +221,8 @@ static void prediction_header(const vxs_cv *cv, bool baseline, vxs_tsv_writer *w
         vxs_tsv_text(w, common[k]);
     if (t->class_count > 0)
         score_headers(t, "score", w);
-    for (size_t c = 0; c < t->class_count; c++) {
-        snprintf(name, sizeof(name), "p_%s", t->classes[c]);
-        vxs_tsv_text(w, name);
-    }
+    for (size_t c = 0; c < t->class_count; c++)
+        vxs_tsv_of(w, "p", t->classes[c]);
     if (cv->aligned[0] && t->class_count > 0)
         score_headers(t, "aligned", w);
     else if (cv->aligned[0])
@@ -423,13 +417,8 @@ static void weight_header(const vxs_cv *cv, vxs_tsv_writer *w)
     if (t->cohort->kind == VXS_FEATURES_VOXELS)
         vxs_write_place_header(w);
     for (size_t o = 0; o < vxs_task_outputs(t); o++)
-        for (int k = 0; k < KINDS; k++) {
-            char name[300];
-            bool one = vxs_task_outputs(t) == 1;
-            snprintf(name, sizeof(name), "%s%s%s", kind_names[k], one ? "" : "_",
-                     one ? "" : t->classes[o]);
-            vxs_tsv_text(w, name);
-        }
+        for (int k = 0; k < KINDS; k++)
+            vxs_tsv_of(w, kind_names[k], vxs_task_outputs(t) == 1 ? NULL : t->classes[o]);
     vxs_tsv_end_row(w);
 }
 

@@ -448,11 +448,8 @@ static void write_table(const vxs_task *t, const vxs_stability *r, FILE *stream)
     vxs_tsv_text(&w, "feature");
     if (voxels)
         vxs_write_place_header(&w);
-    for (size_t o = 0; o < outputs; o++) {
-        snprintf(name, sizeof(name), "frequency%s%s", outputs > 1 ? "_" : "",
-                 outputs > 1 ? t->classes[o] : "");
-        vxs_tsv_text(&w, name);
-    }
+    for (size_t o = 0; o < outputs; o++)
+        vxs_tsv_of(&w, "frequency", outputs > 1 ? t->classes[o] : NULL);
     vxs_tsv_end_row(&w);
     for (size_t j = 0; j < c->p; j++) {
         bool any = false;

@@ -371,11 +371,11 @@ static int falling(const void *a, const void *b)
 static vxs_status rank_class(const vxs_results *s, const char *class, ranked **list, size_t *count,
                              vxs_error *err)
 {
-    char name[300];
     size_t truth = 0, repeat = 0, at = 0;
-    snprintf(name, sizeof(name), "score_%s", class);
     double *score = NULL;
-    vxs_status status = read_column(s, name, &score, count, err);
+    char *name = vxs_format(err, "score_%s", class);
+    vxs_status status = name ? read_column(s, name, &score, count, err) : VXS_FAILED;
+    free(name);
     *list = status ? NULL : vxs_alloc(*count, sizeof(**list), err);
     if (!status)
         status = *list ? vxs_table_find(s->table, "truth", &truth, err) : VXS_FAILED;

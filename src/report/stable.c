@@ -113,11 +113,10 @@ static void write_lead(const vxs_results *s)
 static vxs_status read_shares(shares *f, size_t output, vxs_error *err)
 {
     const vxs_results *s = f->s;
-    char name[300];
     size_t stable = 0;
-    snprintf(name, sizeof(name), "frequency%s%s", f->outputs > 1 ? "_" : "",
-             f->outputs > 1 ? vxs_record_class(&s->record, output) : "");
-    vxs_status status = vxs_results_column(s, name, &f->share[output], err);
+    char *name = vxs_format(err, "frequency%s%s", f->outputs > 1 ? "_" : "",
+                            f->outputs > 1 ? vxs_record_class(&s->record, output) : "");
+    vxs_status status = name ? vxs_results_column(s, name, &f->share[output], err) : VXS_FAILED;
     for (size_t r = 0; r < f->rows && !status; r++)
         stable += f->share[output][r] >= number(s, "threshold");
     if (!status && (double)stable != stable_of(s, output))
@@ -126,6 +125,7 @@ static vxs_status read_shares(shares *f, size_t output, vxs_error *err)
                           "are %.0f",
                           s->directory, s->kind->table, name, stable, s->kind->file,
                           stable_of(s, output));
+    free(name);
     return status;
 }
 

@@ -31,3 +31,15 @@ run voxsift predict mt c_codes --training-too
 holds "a name in capitals" "20 of 40 subjects have classes that the model does not have: 's1' is 'PAT', and others; its classes are 'ctl', 'pat'" "$work/err"
 rm -rf ./*
 nothing_left "classes"
+# Names of classes of any length: more than two have columns of their own.
+awk 'BEGIN { srand(8); print "participant_id\tdx" > "lp.tsv"; print "participant_id\tx1\tx2" > "lf.tsv"; for (i = 1; i <= 400; i++) long = long "n"
+    for (i = 1; i <= 45; i++) { printf "k%dz\t%s\n", i, substr("abc", i % 3 + 1, 1) long > "lp.tsv"; printf "k%dz\t%.4f\t%.4f\n", i, i % 3 + rand(), rand() - i % 3 > "lf.tsv" } }'
+works "a cohort of long names" voxsift cohort --feature-table lf.tsv --participants lp.tsv -q -o long
+run voxsift cv long --target dx --folds 3 --inner-folds 0 --lambda-ratio 0.3 -q -o long-cv
+run voxsift stability long --target dx --pairs 2 -q -o long-s
+works "classes of 401 bytes on the page of cv" voxsift report long-cv -q -o long-cv.html
+works "and of stability" voxsift report long-s -q -o long-s.html
+run voxsift cv long --target dx --folds 3 --inner-folds 0 --lambda-ratio 0.1 -q -o long-other
+run voxsift compare long-cv long-other -q -o long-compared
+same "and compared" "$code" 0
+rm -rf long* lp.tsv lf.tsv

@@ -344,6 +344,8 @@ typedef struct {
 } vxs_tsv_writer;
 void vxs_tsv_init(vxs_tsv_writer *writer, FILE *stream);
 void vxs_tsv_text(vxs_tsv_writer *writer, const char *text);
+/* "what_of", such as a column of a class, whose name has any length; "what" without `of`. */
+void vxs_tsv_of(vxs_tsv_writer *writer, const char *what, const char *of);
 void vxs_tsv_real(vxs_tsv_writer *writer, double value);
 void vxs_tsv_end_row(vxs_tsv_writer *writer);
 

@@ -197,12 +197,12 @@ static vxs_status read_outputs(const rows *r, const char *prefix, const char *pl
     vxs_status status = VXS_OK;
     *values = vxs_alloc(r->repeats * outputs, r->n * sizeof(**values), err);
     for (size_t o = 0; o < outputs && !status && *values; o++) {
-        char name[256];
-        if (c->class_count > 0)
-            snprintf(name, sizeof(name), "%s_%s", prefix, c->classes[c->class_count == 2 ? 1 : o]);
-        else
-            snprintf(name, sizeof(name), "%s", plain);
-        status = read_column(r, name, places, false, *values + o * r->n, outputs, err);
+        char *name = c->class_count > 0
+                         ? vxs_format(err, "%s_%s", prefix, c->classes[c->class_count == 2 ? 1 : o])
+                         : vxs_format(err, "%s", plain);
+        status = name ? read_column(r, name, places, false, *values + o * r->n, outputs, err)
+                      : VXS_FAILED;
+        free(name);
     }
     return *values ? status : VXS_FAILED;
 }
@@ -216,9 +216,11 @@ static vxs_status read_probabilities(const rows *r, const size_t *places, vxs_er
         return VXS_OK;
     r->m->probabilities = vxs_alloc(r->repeats * classes, r->n * sizeof(double), err);
     for (size_t k = 0; k < classes && !status && r->m->probabilities; k++) {
-        char name[256];
-        snprintf(name, sizeof(name), "p_%s", c->classes[k]);
-        status = read_column(r, name, places, true, r->m->probabilities + k * r->n, classes, err);
+        char *name = vxs_format(err, "p_%s", c->classes[k]);
+        status =
+            name ? read_column(r, name, places, true, r->m->probabilities + k * r->n, classes, err)
+                 : VXS_FAILED;
+        free(name);
     }
     return r->m->probabilities ? status : VXS_FAILED;
 }
