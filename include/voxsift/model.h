@@ -18,13 +18,14 @@ extern "C" {
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* the method's default */
 enum { VXS_CONFOUNDS_COVARIATE, VXS_CONFOUNDS_REGRESS };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
+enum { VXS_ONE_VS_REST, VXS_ONE_VS_ONE }; /* of three and more classes */
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
     const char *target, *positive, *confounds, *weights, *penalties, *graph, *regress_on;
     vxs_texts only,
         exclude; /* expressions: subjects must satisfy all of `only` and none of `exclude` */
-    int method, loss, standardize, class_weights, confounds_as;
+    int method, loss, multiclass, standardize, class_weights, confounds_as;
     double huber_threshold; /* 0: estimated from the spread of the target */
     bool no_intercept;
 } vxs_task_settings;
@@ -96,8 +97,8 @@ VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_coh
                                        const vxs_task_settings *settings, vxs_task *task,
                                        vxs_error *err);
 void vxs_task_release(vxs_task *task);
-/* Number of outputs: one for scores and for two classes, else one for each class against the rest.
- */
+/* Number of outputs, each with weights and a certificate: one for scores and for two classes, else
+ * one for each class against the rest, or, one against one, for each pair of classes. */
 size_t vxs_task_outputs(const vxs_task *task);
 /* Problem of an output, 0 ...; with the multinomial loss all outputs share problem 0. The problem's
  * arrays belong to the task. */
@@ -130,7 +131,7 @@ typedef struct {
  * intercept), or of the encoder's columns, with `encoded` for new subjects. */
 typedef struct vxs_encoder vxs_encoder; /* private to the model room */
 typedef struct {
-    char *name; /* of the class, or of the target */
+    char *name; /* of the class, the target, or the pair: "AD against CN" */
     const vxs_encoder *encoder;
     void *encoded;    /* data of the encoder, or NULL */
     vxs_solution fit; /* covariate_coefficients: intercept first if there is one, then confounds */
@@ -161,6 +162,9 @@ typedef struct {
     size_t *feature_index;
 } vxs_model;
 void vxs_model_release(vxs_model *model);
+/* Number of scores of a subject: one for a target of scores and for two classes, else one for each
+ * class. */
+size_t vxs_model_score_count(const vxs_model *model);
 
 /* Fits one model at one value of its hyperparameters. */
 VXS_MUST_CHECK vxs_status vxs_model_fit(const vxs_context *context, vxs_task *task,
@@ -190,8 +194,9 @@ VXS_MUST_CHECK vxs_status vxs_model_check(const vxs_context *context, const vxs_
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Scores of a cohort's subjects, outputs x n: linear scores, or with the multinomial loss log odds
- * of the class against all others; a probability is 1 / (1 + exp(-score)). A cohort with other
+/* Scores of a cohort's subjects, vxs_model_score_count x n: linear scores, or with the multinomial
+ * loss log odds of the class against all others; a probability is 1 / (1 + exp(-score)). Of pairs
+ * of classes the votes for a class, and less than half a vote by its margins. A cohort with other
  * features than the model's is refused with the reason; subjects without a covariate get NAN. For
  * an unseen level of a covariate, its columns get their means over the training subjects, as in
  * cross-validation. */

@@ -230,6 +230,7 @@ typedef struct {
     vxs_path_kind path;      /* VXS_BY_ITERATIONS: iterations or number of blocks; VXS_BY_COST */
     vxs_standardize standardize;        /* default */
     bool classes_only;                  /* takes classes only */
+    bool takes_pairs;                   /* --multiclass one-vs-one */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
 enum {

@@ -60,7 +60,7 @@ static void print_title(FILE *out, const vxs_model *m, size_t k)
     if (m->class_count == 2)
         fprintf(out, "%s against %s: ", m->classes[1], m->classes[0]);
     else if (m->class_count > 2)
-        fprintf(out, "class %s: ", m->outputs[k].name);
+        fprintf(out, "%s %s: ", vxs_model_has_pairs(m) ? "pair" : "class", m->outputs[k].name);
     else
         fprintf(out, "target %s: ", m->outputs[k].name);
 }

@@ -78,7 +78,7 @@ static void print_json(const vxs_call *call, const vxs_model *m, double seconds)
         vxs_json_open_array(&w, "outputs");
         for (size_t k = 0; k < m->output_count; k++) {
             vxs_json_open_object(&w, NULL);
-            vxs_json_text(&w, "class", m->outputs[k].name);
+            vxs_json_text(&w, vxs_model_has_pairs(m) ? "pair" : "class", m->outputs[k].name);
             vxs_fit_json(&w, &m->task, call->method, m->loss, &m->outputs[k].fit);
             vxs_json_close_object(&w);
         }
@@ -161,7 +161,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
     if (m->loss == &vxs_multinomial_loss)
         fprintf(out, "  all %zu classes at once:\n", m->output_count);
     else if (m->output_count > 1)
-        fprintf(out, "  %s against the rest:\n", o->name);
+        fprintf(out, "  %s%s:\n", o->name, vxs_model_has_pairs(m) ? "" : " against the rest");
     if (vxs_iterated_selection(&o->fit)) {
         print_selected(out, m, o);
     } else {
@@ -371,7 +371,7 @@ static void warn_of_shares(const vxs_call *call, const vxs_model *m)
                 call->context, VXS_LOG_WARNING,
                 "scores of held-out subjects do not rise with '%s': its calibrated probability is "
                 "the same for all subjects, its fraction of the training subjects",
-                m->classes[m->output_count > 1 ? o : 1]);
+                m->outputs[o].name);
 }
 
 static vxs_status save(const vxs_call *call, const vxs_task *task,
@@ -472,7 +472,7 @@ const vxs_command vxs_cmd_fit = {
         "Features are standardized implicitly, without a copy; weights are written for features "
         "as they are in the cohort. The intercept and --confounds are not penalized. Text, or "
         "numbers with two values, are classes; more than two classes are fitted one against the "
-        "rest. Subjects without a value are left out and named.\n\n"
+        "rest, or in pairs (--multiclass). Subjects without a value are left out and named.\n\n"
         "The exit code is 3 when --tol was not reached (where --nselect or --iterations ended "
         "the work: --subproblem-tol); the model is written all the same, and marked.",
     .operands = operands,

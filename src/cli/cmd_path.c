@@ -114,7 +114,7 @@ static vxs_status print_fit(void *user, size_t number, const vxs_output_fit *o, 
     if (!first)
         return VXS_OK;
     if (number == 0 && vxs_task_problems(p->task) > 1)
-        fprintf(out, "# %s against the rest\n", p->name);
+        fprintf(out, "# %s%s\n", p->name, vxs_task_has_pairs(p->task) ? "" : " against the rest");
     if (vxs_iterated_selection(&o->fit)) {
         print_iterations(p, number, o);
         return VXS_OK;
@@ -143,7 +143,8 @@ static vxs_status print_outputs(printer *p, vxs_task *task, vxs_error *err)
     size_t outputs = vxs_task_problems(task);
     vxs_status status = VXS_OK;
     for (size_t k = 0; k < outputs && !status; k++) {
-        p->name = outputs > 1 ? task->classes[k] : task->settings.target;
+        char text[VXS_OUTPUT_TEXT];
+        p->name = outputs > 1 ? vxs_task_output_name(task, k, text) : task->settings.target;
         if (json) {
             vxs_json_open_object(&p->json, NULL);
             vxs_json_text(&p->json, "name", p->name);

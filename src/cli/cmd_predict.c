@@ -60,7 +60,7 @@ typedef struct {
     const vxs_call *call;
     const vxs_model *model;
     const vxs_cohort *cohort;
-    double *scores;
+    double *scores, *probabilities; /* of pairs of classes, behind the scores; or NULL */
     vxs_predictions predicted;
     size_t target; /* target column of the table, or SIZE_MAX */
     vxs_trained *trained;
@@ -438,9 +438,9 @@ static vxs_status compare(predictions *p, vxs_error *err)
         out[i] = !is_selected(p, i)   ? VXS_TRAINED_ON_IMAGE
                  : scores_training(p) ? VXS_NOT_TRAINED_ON
                                       : p->trained[i];
-    vxs_status status =
-        out ? vxs_model_compare(p->model, c, p->scores, out, &p->metrics, &p->classes, err)
-            : VXS_FAILED;
+    vxs_status status = out ? vxs_model_compare(p->model, c, p->scores, p->probabilities, out,
+                                                &p->metrics, &p->classes, err)
+                            : VXS_FAILED;
     free(out);
     return status;
 }
@@ -449,19 +449,22 @@ static vxs_status compute(predictions *p, vxs_error *err)
 {
     const vxs_model *m = p->model;
     const vxs_cohort *c = p->cohort;
-    p->scores = vxs_alloc(m->output_count * c->n, sizeof(*p->scores), err);
+    const size_t each = vxs_model_score_count(m);
+    p->scores = vxs_alloc(each + m->class_count, vxs_times(c->n, sizeof(*p->scores)), err);
+    p->probabilities = p->scores && vxs_model_has_pairs(m) ? p->scores + each * c->n : NULL;
     p->trained = vxs_alloc(c->n, sizeof(*p->trained), err);
     p->far = vxs_alloc(c->n, sizeof(*p->far), err);
     p->predicted = (vxs_predictions){ .n = c->n,
                                       .class_count = m->class_count,
                                       .scores = p->scores,
+                                      .probabilities = p->probabilities,
                                       .slope = m->selection.slope,
                                       .offset = m->selection.offset };
     const char *file = ((const predict_settings *)p->call->values)->kernel_file;
     bool room = p->scores && p->trained && p->far;
     vxs_status status = room ? vxs_model_give_kernel(m, c, file, err) : VXS_FAILED;
     if (!status)
-        status = vxs_model_scores(m, c, p->scores, err);
+        status = vxs_model_predict(m, c, p->scores, p->probabilities, err);
     if (!status)
         status = check_anybody(p, err);
     if (!status)

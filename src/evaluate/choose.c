@@ -7,25 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
+double vxs_score_truth(const vxs_task *t, size_t number, size_t i)
 {
-    size_t positive = t->class_count == 2 ? 1 : output;
+    size_t positive = t->class_count == 2 ? 1 : number;
     return t->class_count == 0 ? t->score[i] : t->score[i] == (double)positive ? 1 : -1;
 }
 
-void vxs_output_weights(const vxs_fold_work *w, size_t output, double weight[2])
+double vxs_output_truth(const vxs_task *t, size_t output, size_t i)
+{
+    return t->class_count == 0 ? t->score[i] : vxs_output_side(t, output, t->score[i]);
+}
+
+void vxs_side_weights(const vxs_fold_work *w, vxs_truth_of *truth, size_t number, double weight[2])
 {
     const vxs_task *t = w->cv->task;
     double side[2] = { 0, 0 };
     weight[0] = weight[1] = 1;
-    for (size_t k = 0; k < w->train_count; k++)
-        side[vxs_output_truth(t, output, w->train[k]) > 0] += vxs_task_weight(t, w->train[k]);
+    for (size_t k = 0; k < w->train_count; k++) {
+        double y = truth(t, number, w->train[k]);
+        side[y > 0] += isnan(y) ? 0 : vxs_task_weight(t, w->train[k]);
+    }
     if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
         for (int k = 0; k < 2; k++)
             weight[k] = side[k] > 0 ? (side[0] + side[1]) / (2 * side[k]) : 1;
 }
 
-/* Mean loss of an inner job at a try, over all outputs, of calibrated scores. Where all classes are
+/* Mean loss of an inner job at a try, over all outputs and the subjects that each is of, of
+ * calibrated scores. Where all classes are
  * one problem it is that of the subject's own class: -log of its probability. */
 double vxs_inner_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
 {
@@ -34,10 +42,10 @@ double vxs_inner_loss(const vxs_fold_work *w, const vxs_job *job, size_t number)
     double sum = 0, whole = 0, weight[2];
     for (size_t o = 0; o < vxs_task_outputs(t); o++) {
         const double *s = job->scores + (o * job->value_count + number) * job->test_count;
-        vxs_output_weights(w, o, weight);
+        vxs_side_weights(w, vxs_output_truth, o, weight);
         for (size_t k = 0; k < job->test_count; k++) {
             double y = vxs_output_truth(t, o, job->test[k]), u = weight[y > 0];
-            if (t->loss->joint && y < 0)
+            if (isnan(y) || (t->loss->joint && y < 0))
                 continue;
             u *= vxs_task_weight(t, job->test[k]);
             sum += u * f->value(w->offset[o] + w->slope[o] * s[k], y, w->threshold);
@@ -71,19 +79,22 @@ static void take_inner_scores(vxs_fold_work *w, size_t number)
 static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
-    size_t m = w->train_count;
-    double *y = vxs_alloc(2 * m, sizeof(*y), err);
-    double *columns = vxs_alloc(2 * m, sizeof(*columns), err);
+    size_t m = 0, *mine = vxs_alloc(w->train_count, sizeof(*mine), err);
+    double *y = vxs_alloc(2 * w->train_count, sizeof(*y), err);
+    double *columns = vxs_alloc(2 * w->train_count, sizeof(*columns), err);
     double b[2] = { 0, 0 };
+    vxs_status status = mine && y && columns ? VXS_OK : VXS_FAILED;
+    for (size_t k = 0; k < w->train_count && !status; k++)
+        if (!isnan(vxs_output_truth(t, output, w->train[k])))
+            mine[m++] = w->train[k];
     const vxs_loss loss = {
         .kind = vxs_output_loss(t), .n = m, .y = y, .u = t->weights ? y + m : NULL
     };
-    vxs_status status = y && columns ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < m && !status; k++) {
-        y[k] = vxs_output_truth(t, output, w->train[k]);
-        y[m + k] = vxs_task_weight(t, w->train[k]);
+        y[k] = vxs_output_truth(t, output, mine[k]);
+        y[m + k] = vxs_task_weight(t, mine[k]);
         columns[k] = 1;
-        columns[m + k] = w->inner_scores[output * t->n + w->train[k]];
+        columns[m + k] = w->inner_scores[output * t->n + mine[k]];
     }
     if (!status)
         status = vxs_fit_columns(&loss, columns, 2, b, NULL, err);
@@ -93,6 +104,7 @@ static vxs_status calibrate(vxs_fold_work *w, size_t output, vxs_error *err)
     }
     w->offset[output] = b[0];
     w->slope[output] = b[1];
+    free(mine);
     free(y);
     free(columns);
     return status;
@@ -169,13 +181,22 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
 {
     const vxs_task *t = w->cv->task;
+    bool pairs = vxs_task_has_pairs(t);
+    double *votes = pairs ? vxs_alloc(t->class_count, t->n * sizeof(*votes), err) : NULL;
+    if (pairs && !votes)
+        return VXS_FAILED;
+    if (pairs)
+        vxs_pairs_conclude(w->inner_scores, t->class_count, t->n, t->n, NULL, NULL, t->n, votes,
+                           NULL);
     vxs_predictions p = { .n = t->n,
                           .class_count = t->class_count,
                           .fold = w->cv->inner + w->number * t->n,
                           .fold_count = w->inner_count,
                           .truth = t->score,
-                          .scores = w->inner_scores };
-    return vxs_measure(&p, &w->cv->each[w->number].inner, err);
+                          .scores = pairs ? votes : w->inner_scores };
+    vxs_status status = vxs_measure(&p, &w->cv->each[w->number].inner, err);
+    free(votes);
+    return status;
 }
 
 vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)

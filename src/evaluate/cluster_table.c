@@ -28,12 +28,13 @@ vxs_status vxs_write_clusters(const vxs_task *t, const double *map, double least
     vxs_tsv_end_row(&w);
     for (size_t o = 0; o < outputs && !status; o++, map += c->p) {
         vxs_clusters clusters;
+        char text[VXS_OUTPUT_TEXT];
         for (size_t j = 0; j < c->p; j++)
             volume.values[c->voxels[j]] = map[j] >= least ? (float)map[j] : 0;
         status = vxs_clusters_find(&volume, 0, 26, 1, &clusters, err);
         if (status)
             break;
-        write_clusters(&clusters, outputs > 1 ? t->classes[o] : NULL, &w);
+        write_clusters(&clusters, outputs > 1 ? vxs_task_output_name(t, o, text) : NULL, &w);
         vxs_clusters_release(&clusters);
     }
     free(volume.values);

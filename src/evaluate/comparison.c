@@ -72,7 +72,7 @@ static vxs_evaluated evaluated(const vxs_cv *cv, vxs_predictor *each)
         each[k] = predictor_of(cv, k);
     return (vxs_evaluated){ .n = cv->task->n,
                             .class_count = cv->task->class_count,
-                            .outputs = vxs_task_outputs(cv->task),
+                            .outputs = vxs_task_score_count(cv->task),
                             .truth = cv->task->score,
                             .folds = &cv->folds,
                             .each = each,
@@ -117,7 +117,7 @@ static vxs_status constant_without(const vxs_cv *cv, const size_t *fold, size_t 
     for (size_t i = 0; i < t->n && !status; i++) {
         if (fold[i] == without)
             continue;
-        y[n] = vxs_output_truth(t, output, i);
+        y[n] = vxs_score_truth(t, output, i);
         u[n] = vxs_task_weight(t, i);
         sum += u[n] * y[n];
         whole += u[n];
@@ -182,11 +182,16 @@ static vxs_status align_output(const vxs_cv *cv, const size_t *fold, size_t outp
     return status;
 }
 
+/* Votes of pairs of classes have no constant: they are aligned as they are. */
 static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error *err)
 {
     const vxs_task *t = cv->task;
     const double *scores = predictor_of(cv, which).scores;
-    size_t outputs = vxs_task_outputs(t);
+    size_t outputs = vxs_task_score_count(t);
+    if (which == 0 && vxs_task_has_pairs(t)) {
+        memcpy(aligned, scores, cv->folds.repeats * outputs * t->n * sizeof(*aligned));
+        return VXS_OK;
+    }
     double *shift = vxs_alloc(cv->folds.count, sizeof(*shift), err);
     vxs_status status = shift ? VXS_OK : VXS_FAILED;
     for (size_t k = 0; k < cv->folds.repeats * outputs && !status; k++) {
@@ -201,7 +206,7 @@ static vxs_status align(const vxs_cv *cv, int which, double *aligned, vxs_error 
 
 static vxs_status align_all(vxs_cv *cv, vxs_error *err)
 {
-    size_t rows = cv->folds.repeats * vxs_task_outputs(cv->task);
+    size_t rows = cv->folds.repeats * vxs_task_score_count(cv->task);
     vxs_status status = VXS_OK;
     for (int k = 0; k < PREDICTORS && !status; k++) {
         if (!predictor_of(cv, k).scores)

@@ -258,7 +258,7 @@ static vxs_status run_all(const vxs_context *context, vxs_cv *cv, vxs_error *err
 static vxs_status allocate(vxs_cv *cv, vxs_error *err)
 {
     const vxs_task *t = cv->task;
-    size_t rows = cv->folds.repeats * vxs_task_outputs(t);
+    size_t rows = cv->folds.repeats * vxs_task_score_count(t);
     bool confounds = t->covariate_count > (t->settings.no_intercept ? 0 : 1);
     cv->fold_count = cv->folds.repeats * cv->folds.count;
     vxs_status status = vxs_chunk_share(cv->settings.chunking.chunk, cv->fold_count,

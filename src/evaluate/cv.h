@@ -58,8 +58,13 @@ VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv
                                         vxs_fold_work *works, vxs_error *err);
 /* choose.c: mean loss of an inner job's test subjects at a try, by the fold's calibration. */
 double vxs_inner_loss(const vxs_fold_work *work, const vxs_job *job, size_t number);
-/* Weights of the two sides of an output, in the losses that choose: as in the fits. */
-void vxs_output_weights(const vxs_fold_work *work, size_t output, double weight[2]);
+/* 1 or -1 for an output, NAN of who is not in its pair of classes; the score itself when there are
+ * no classes. The same for a score of a subject: two classes, or each against the rest. */
+typedef double vxs_truth_of(const vxs_task *task, size_t number, size_t i);
+vxs_truth_of vxs_output_truth, vxs_score_truth;
+/* Weights of the two sides of an output or a score, in the losses that choose: as in the fits. */
+void vxs_side_weights(const vxs_fold_work *work, vxs_truth_of *truth, size_t number,
+                      double weight[2]);
 /* The first try of the same path. */
 size_t vxs_first_of_path(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */
@@ -76,7 +81,5 @@ VXS_MUST_CHECK vxs_status vxs_dense_baseline(const vxs_context *context, vxs_cv 
 void vxs_dense_finish(vxs_cv *cv);
 /* comparison.c: model and baselines over all folds by one convention, with intervals. */
 VXS_MUST_CHECK vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *err);
-/* 1 or -1 for an output; the score itself when there are no classes. */
-double vxs_output_truth(const vxs_task *task, size_t output, size_t i);
 
 #endif

@@ -205,7 +205,7 @@ static void fold_cell(vxs_tsv_writer *w, const vxs_folds *f, size_t fold)
 
 static void score_headers(const vxs_task *t, const char *prefix, vxs_tsv_writer *w)
 {
-    for (size_t o = 0; o < vxs_task_outputs(t); o++)
+    for (size_t o = 0; o < vxs_task_score_count(t); o++)
         vxs_tsv_of(w, prefix, t->classes[t->class_count == 2 ? 1 : o]);
 }
 
@@ -235,7 +235,7 @@ static void prediction_row(const vxs_cv *cv, size_t which, size_t repeat, size_t
                            vxs_tsv_writer *w)
 {
     const vxs_task *t = cv->task;
-    size_t outputs = vxs_task_outputs(t), row = repeat * outputs * t->n;
+    size_t outputs = vxs_task_score_count(t), row = repeat * outputs * t->n;
     vxs_predictions p = { .n = t->n,
                           .class_count = t->class_count,
                           .scores = (which == 0 ? cv->scores : cv->baselines[which - 1]) + row };
@@ -417,8 +417,11 @@ static void weight_header(const vxs_cv *cv, vxs_tsv_writer *w)
     if (t->cohort->kind == VXS_FEATURES_VOXELS)
         vxs_write_place_header(w);
     for (size_t o = 0; o < vxs_task_outputs(t); o++)
-        for (int k = 0; k < KINDS; k++)
-            vxs_tsv_of(w, kind_names[k], vxs_task_outputs(t) == 1 ? NULL : t->classes[o]);
+        for (int k = 0; k < KINDS; k++) {
+            char text[VXS_OUTPUT_TEXT];
+            vxs_tsv_of(w, kind_names[k],
+                       vxs_task_outputs(t) == 1 ? NULL : vxs_task_output_name(t, o, text));
+        }
     vxs_tsv_end_row(w);
 }
 

@@ -49,7 +49,7 @@ static double work_of_fold(const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
     double n = (double)t->n, p = (double)t->cohort->p;
-    double fits = (1 + (double)cv->settings.inner_folds) * VALUES * (double)vxs_task_outputs(t);
+    double fits = (1 + (double)cv->settings.inner_folds) * VALUES * (double)vxs_task_score_count(t);
     double step = is_narrow(t) ? n * p * p + p * p * p / 3 : n * n * n / 3;
     return fits * step * (vxs_output_loss(t)->squared ? 1 : LOGISTIC_STEPS);
 }
@@ -174,7 +174,7 @@ static void take_output(const vxs_fold_work *w, const size_t *train, size_t outp
 {
     const vxs_task *t = w->cv->task;
     for (size_t i = 0; i < r->m; i++) {
-        r->y[i] = vxs_output_truth(t, output, train[i]);
+        r->y[i] = vxs_score_truth(t, output, train[i]);
         r->u[i] = vxs_task_weight(t, train[i]);
     }
     if (t->class_count > 0 && t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED)
@@ -205,12 +205,12 @@ static vxs_status add_losses(const vxs_fold_work *w, const shared *s, const vxs_
         begin(w, s, inner->train, inner->train_count, inner->test, inner->test_count, &r, err);
     if (!status)
         take_output(w, inner->train, output, &r);
-    vxs_output_weights(w, output, weight);
+    vxs_side_weights(w, vxs_score_truth, output, weight);
     for (size_t k = 0; k < VALUES && !status; k++) {
         double sum = 0, whole = 0;
         bool fine = vxs_dense_fit_at(&r, lambda_at(k));
         for (size_t i = 0; i < r.tested; i++) {
-            double y = vxs_output_truth(t, output, inner->test[i]);
+            double y = vxs_score_truth(t, output, inner->test[i]);
             double u = weight[y > 0] * vxs_task_weight(t, inner->test[i]);
             sum += u * f->value(vxs_dense_fit_score(&r, i), y, w->threshold);
             whole += u;
@@ -247,12 +247,12 @@ static double *scores_of(const vxs_fold_work *w)
 {
     const vxs_cv *cv = w->cv;
     return cv->baselines[VXS_BASELINE_DENSE] +
-           cv->each[w->number].repeat * vxs_task_outputs(cv->task) * cv->task->n;
+           cv->each[w->number].repeat * vxs_task_score_count(cv->task) * cv->task->n;
 }
 
 static vxs_status fit_fold(const vxs_fold_work *w, const shared *s, vxs_error *err)
 {
-    size_t outputs = vxs_task_outputs(w->cv->task);
+    size_t outputs = vxs_task_score_count(w->cv->task);
     vxs_dense_fit r;
     vxs_status status = begin(w, s, w->train, w->train_count, w->test, w->test_count, &r, err);
     for (size_t o = 0; o < outputs && !status; o++)
@@ -320,7 +320,7 @@ static vxs_status fit_folds(const vxs_context *context, vxs_cv *cv, const vxs_fo
 /* Features whose squares are no numbers: no scores. */
 static void leave_unknown(const vxs_cv *cv, const vxs_fold_work *works)
 {
-    size_t outputs = vxs_task_outputs(cv->task);
+    size_t outputs = vxs_task_score_count(cv->task);
     for (size_t k = cv->first; k < cv->end; k++)
         for (size_t o = 0; o < outputs; o++)
             for (size_t i = 0; i < works[k].test_count; i++)
@@ -353,7 +353,7 @@ vxs_status vxs_dense_baseline(const vxs_context *context, vxs_cv *cv, const vxs_
 
 void vxs_dense_finish(vxs_cv *cv)
 {
-    size_t count = cv->folds.repeats * vxs_task_outputs(cv->task) * cv->task->n;
+    size_t count = cv->folds.repeats * vxs_task_score_count(cv->task) * cv->task->n;
     double *scores = cv->baselines[VXS_BASELINE_DENSE];
     for (size_t k = 0; scores && k < count; k++)
         if (isnan(scores[k])) {

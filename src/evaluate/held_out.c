@@ -88,7 +88,7 @@ static vxs_status fit_baseline(vxs_fold_work *w, int baseline, const double *glo
     vxs_status status = y && b && columns && held_out ? VXS_OK : VXS_FAILED;
     if (!status) {
         for (size_t i = 0; i < m; i++)
-            y[i] = vxs_output_truth(t, output, w->train[i]);
+            y[i] = vxs_score_truth(t, output, w->train[i]);
         baseline_columns(t, baseline, global_signal, of->train, w->train, m, columns);
         baseline_columns(t, baseline, global_signal, of->test, w->test, k, held_out);
         weigh(w, baseline, y, y + m);
@@ -130,7 +130,7 @@ static vxs_status evaluate_baselines(vxs_fold_work *w, const double *global_sign
 {
     vxs_cv *cv = w->cv;
     const vxs_task *t = cv->task;
-    size_t outputs = vxs_task_outputs(t), repeat = cv->each[w->number].repeat;
+    size_t outputs = vxs_task_score_count(t), repeat = cv->each[w->number].repeat;
     covariates of = { .train = NULL };
     vxs_status status = cv->settings.scores_only ? VXS_OK : read_covariates(w, &of, err);
     for (int b = 0; b < VXS_BASELINES && !status; b++) {
@@ -148,23 +148,36 @@ static vxs_status evaluate_baselines(vxs_fold_work *w, const double *global_sign
     return status;
 }
 
+/* Scores of outputs are those of subjects, or of pairs of classes. */
+static void take_scores(const vxs_fold_work *w, const vxs_job *outer, double *scores,
+                        double *probabilities)
+{
+    const vxs_task *t = w->cv->task;
+    size_t step = outer->value_count * w->test_count, count = vxs_task_outputs(t);
+    const double *last = outer->scores + step - w->test_count;
+    bool pairs = vxs_task_has_pairs(t);
+    for (size_t k = 0; k < w->test_count; k++) {
+        size_t i = w->test[k];
+        if (pairs)
+            vxs_pairs_conclude(last + k, t->class_count, 1, step, w->slope, w->offset, t->n,
+                               scores + i, probabilities ? probabilities + i : NULL);
+        for (size_t o = 0; o < count && !pairs; o++)
+            scores[o * t->n + i] = last[o * step + k];
+        if (probabilities && !pairs)
+            set_probabilities(w, scores, i, probabilities);
+    }
+}
+
 vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const double *global_signal,
                              vxs_error *err)
 {
     vxs_cv *cv = w->cv;
     const vxs_task *t = cv->task;
     vxs_cv_fold *f = &cv->each[w->number];
-    size_t outputs = vxs_task_outputs(t), n = t->n;
-    double *scores = cv->scores + f->repeat * outputs * n;
+    double *scores = cv->scores + f->repeat * vxs_task_score_count(t) * t->n;
     double *probabilities =
-        cv->probabilities ? cv->probabilities + f->repeat * t->class_count * n : NULL;
-    for (size_t o = 0; o < outputs; o++)
-        for (size_t k = 0; k < w->test_count; k++)
-            scores[o * n + w->test[k]] =
-                outer
-                    ->scores[(o * outer->value_count + outer->value_count - 1) * w->test_count + k];
-    for (size_t k = 0; k < w->test_count && probabilities; k++)
-        set_probabilities(w, scores, w->test[k], probabilities);
+        cv->probabilities ? cv->probabilities + f->repeat * t->class_count * t->n : NULL;
+    take_scores(w, outer, scores, probabilities);
     vxs_status status =
         measure_some(cv, w->test, w->test_count, scores, probabilities, &f->outer, err);
     return status ? status : evaluate_baselines(w, global_signal, err);

@@ -187,7 +187,7 @@ static vxs_status use_joint(runner *r, vxs_solution *joint, size_t k, bool *more
     return status;
 }
 
-static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t k, bool *more,
+static vxs_status fit_point(runner *r, vxs_solver *solver, size_t output, size_t k, bool *more,
                             vxs_error *err)
 {
     vxs_job *job = r->job;
@@ -200,7 +200,7 @@ static vxs_status fit_point(runner *r, vxs_solver *solver, size_t number, size_t
     job->converged = job->converged && fit.certificate.converged;
     job->sizes[k] += (double)fit.certificate.nonzero / (double)vxs_task_outputs(r->whole);
     return r->whole->loss->joint ? use_joint(r, &fit, k, more, err)
-                                 : use_output(r, &fit, number, k, more, err);
+                                 : use_output(r, &fit, output, k, more, err);
 }
 
 /* Another smoothness or kernel is another problem, on the same kernel scores or products. */
@@ -222,10 +222,11 @@ static vxs_status begin_path(runner *r, size_t number, size_t k, vxs_solver **so
     return status;
 }
 
-static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
+static vxs_status fit_problem(runner *r, size_t output, vxs_error *err)
 {
     vxs_solver *solver = NULL;
     bool more = true;
+    const size_t number = vxs_task_problems(&r->part) > 1 ? output : 0;
     const char *prefilter = r->common->prefilter;
     const double *across = r->job->across;
     vxs_status status =
@@ -237,7 +238,7 @@ static vxs_status fit_problem(runner *r, size_t number, vxs_error *err)
         if (k == r->job->begin || (across && across[k] != across[k - 1]))
             status = begin_path(r, number, k, &solver, err);
         if (!status)
-            status = fit_point(r, solver, number, k, &more, err);
+            status = fit_point(r, solver, output, k, &more, err);
         r->job->end = k + 1;
         if (!status && r->job->is_done)
             more = more && !r->job->is_done(r->job->judge, r->job, k + 1);
@@ -272,17 +273,30 @@ static vxs_status allocate(runner *r, vxs_error *err)
     return job->fits && job->pattern ? VXS_OK : VXS_FAILED;
 }
 
+/* The part on which a problem is fitted: that of all training subjects, or of a pair of classes. */
+static vxs_status make_part(runner *r, size_t number, vxs_error *err)
+{
+    const vxs_job *job = r->job;
+    bool pairs = vxs_task_has_pairs(r->whole);
+    if (number > 0 && !pairs)
+        return VXS_OK;
+    vxs_task_release(&r->part);
+    return pairs
+               ? vxs_task_pair(&r->context, r->whole, job->train, job->train_count, number,
+                               &r->part, err)
+               : vxs_task_part(&r->context, r->whole, job->train, job->train_count, &r->part, err);
+}
+
 static vxs_status compute(runner *r, vxs_error *err)
 {
     const vxs_job *job = r->job;
     vxs_status status = vxs_covariates_of(r->whole, job->train, job->train_count, job->test,
                                           job->test_count, r->columns, err);
-    if (!status)
-        status = vxs_task_part(&r->context, r->whole, job->train, job->train_count, &r->part, err);
-    if (status)
-        return status;
-    for (size_t k = 0; k < vxs_task_problems(r->whole) && !status; k++)
-        status = fit_problem(r, k, err);
+    for (size_t k = 0; k < vxs_task_problems(r->whole) && !status; k++) {
+        status = make_part(r, k, err);
+        if (!status)
+            status = fit_problem(r, k, err);
+    }
     vxs_task_release(&r->part);
     return status;
 }

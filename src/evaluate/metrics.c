@@ -8,11 +8,6 @@
 #define AT(member) offsetof(vxs_metrics, member)
 #define ROUND_OFF  1e-12 /* of scores, relative to their size */
 
-double vxs_sigmoid(double score)
-{
-    return score > 0 ? 1 / (1 + exp(-score)) : exp(score) / (1 + exp(score));
-}
-
 static double logit(const vxs_predictions *p, size_t output, size_t i)
 {
     double score = p->scores[output * p->n + i];
@@ -465,13 +460,14 @@ bool vxs_model_knows_class(const vxs_model *m, const char *cell)
 }
 
 vxs_status vxs_model_compare(const vxs_model *m, const vxs_cohort *c, const double *scores,
-                             const vxs_trained *trained, vxs_metrics *metrics,
-                             vxs_class_scores *classes, vxs_error *err)
+                             const double *probabilities, const vxs_trained *trained,
+                             vxs_metrics *metrics, vxs_class_scores *classes, vxs_error *err)
 {
     size_t column = 0;
     vxs_predictions p = { .n = c->n,
                           .class_count = m->class_count,
                           .scores = scores,
+                          .probabilities = probabilities,
                           .slope = m->selection.slope,
                           .offset = m->selection.offset };
     *metrics = (vxs_metrics){ .count = 0 };

@@ -32,8 +32,9 @@ typedef struct {
     vxs_subject *subject;
     vxs_patch_images images;
     size_t count, *voxel;
-    double *scores; /* outputs x count */
-    double *truth;  /* or NULL */
+    double *scores;        /* of the model's score_count x count */
+    double *probabilities; /* of pairs of classes: classes x count; else NULL */
+    double *truth;         /* or NULL */
 } head;
 
 void vxs_predicted_images_release(vxs_predicted_images *p)
@@ -50,10 +51,23 @@ static void release_head(head *h)
     vxs_patch_images_release(&h->images);
     free(h->voxel);
     free(h->scores);
+    free(h->probabilities);
     free(h->truth);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* Those of outputs in a block, which may be pairs of classes. */
+static void take_scores(const vxs_model *m, const head *h, size_t first, size_t count,
+                        const double *outputs)
+{
+    if (vxs_model_has_pairs(m))
+        vxs_pairs_conclude(outputs, m->class_count, count, count, m->selection.slope,
+                           m->selection.offset, h->count, h->scores + first,
+                           h->probabilities + first);
+    for (size_t k = 0; k < m->output_count && !vxs_model_has_pairs(m); k++)
+        memcpy(h->scores + k * h->count + first, outputs + k * count, count * sizeof(*outputs));
+}
 
 static vxs_status score_block(const job *j, const head *h, size_t first, size_t count,
                               vxs_error *err)
@@ -76,8 +90,8 @@ static vxs_status score_block(const job *j, const head *h, size_t first, size_t 
         vxs_patch_values(&j->plan, &h->images, h->voxel + first, count, count, values);
         status = vxs_model_score_rows(m, &scored, scores, err);
     }
-    for (size_t k = 0; k < m->output_count && !status; k++)
-        memcpy(h->scores + k * h->count + first, scores + k * count, count * sizeof(*scores));
+    if (!status)
+        take_scores(m, h, first, count, scores);
     free(values);
     free(covariates);
     free(scores);
@@ -181,7 +195,7 @@ static vxs_status write_probabilities(const job *j, const head *h, const vxs_pre
 
 static vxs_status write_scores(const job *j, const head *h, double *mean, vxs_error *err)
 {
-    size_t volumes = j->model->output_count, all = h->images.voxels;
+    size_t volumes = vxs_model_score_count(j->model), all = h->images.voxels;
     float *values = vxs_alloc(volumes, vxs_times(all, sizeof(*values)), err);
     double sum = 0;
     if (!values)
@@ -206,6 +220,7 @@ static vxs_status write_images(const job *j, const head *h, vxs_predicted_image 
                                 .class_count = m->class_count,
                                 .truth = h->truth,
                                 .scores = h->scores,
+                                .probabilities = h->probabilities,
                                 .slope = m->selection.slope,
                                 .offset = m->selection.offset };
     vxs_status status = VXS_OK;
@@ -234,6 +249,15 @@ static vxs_status list_voxels(head *h, vxs_error *err)
         if (m->usable[v])
             h->voxel[h->count++] = v;
     return h->voxel ? VXS_OK : VXS_FAILED;
+}
+
+static vxs_status allocate_scores(const vxs_model *m, head *h, vxs_error *err)
+{
+    size_t each = vxs_times(h->count, sizeof(*h->scores));
+    bool pairs = vxs_model_has_pairs(m);
+    h->scores = vxs_alloc(vxs_model_score_count(m), each, err);
+    h->probabilities = pairs ? vxs_alloc(m->class_count, each, err) : NULL;
+    return h->scores && (h->probabilities || !pairs) ? VXS_OK : VXS_FAILED;
 }
 
 static void note_subject(job *j, const head *h, const vxs_predicted_image *one)
@@ -268,10 +292,10 @@ static vxs_status predict_head(job *j, head *h, vxs_error *err)
     vxs_status status = find_voxels(j, h, err);
     if (!status && h->count == 0)
         return VXS_OK;
-    h->scores =
-        status ? NULL : vxs_alloc(m->output_count, vxs_times(h->count, sizeof(*h->scores)), err);
-    if (!h->scores)
-        return status ? status : VXS_FAILED;
+    if (!status)
+        status = allocate_scores(m, h, err);
+    if (status)
+        return status;
     one->voxels = h->count;
     one->not_finite = h->images.not_usable;
     status = score_voxels(j, h, err);

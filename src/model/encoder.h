@@ -73,7 +73,7 @@ VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,
  * column. */
 VXS_MUST_CHECK vxs_status vxs_model_covariates(const vxs_model *model, const vxs_cohort *cohort,
                                                double *covariates, vxs_error *err);
-/* Scores of rows whose features are the model's: outputs x count. */
+/* Scores of outputs, outputs x count, of rows whose features are the model's. */
 VXS_MUST_CHECK vxs_status vxs_model_score_rows(const vxs_model *model, const vxs_scored_rows *rows,
                                                double *scores, vxs_error *err);
 /* The sensitivities of an output, or NULL. */

@@ -209,6 +209,22 @@ static vxs_status check_intercept(const vxs_task_settings *s, vxs_error *err)
     return VXS_OK;
 }
 
+static vxs_status check_pairs(const vxs_task *t, vxs_error *err)
+{
+    if (t->settings.multiclass != VXS_ONE_VS_ONE)
+        return VXS_OK;
+    if (!vxs_task_method(t)->takes_pairs)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method '%s' fits each class against the rest; '--multiclass one-vs-one' "
+                        "goes with methods svm and mkl",
+                        vxs_task_method(t)->name);
+    return t->settings.regress_on
+               ? vxs_fail(err, VXS_MISUSE,
+                          "'--regress-on' does not go with '--multiclass one-vs-one': a pair of "
+                          "classes is fitted on its own subjects")
+               : VXS_OK;
+}
+
 static vxs_status check_method(const vxs_task *t, vxs_error *err)
 {
     const vxs_method *method = vxs_task_method(t);
@@ -250,5 +266,7 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
 vxs_status vxs_task_check_settings(const vxs_task *t, vxs_error *err)
 {
     vxs_status status = check_intercept(&t->settings, err);
+    if (!status)
+        status = check_pairs(t, err);
     return status ? status : check_method(t, err);
 }

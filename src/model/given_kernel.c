@@ -275,9 +275,8 @@ const vxs_user_table vxs_kernel_table = { "kernel.npy", vxs_kernel_is_given, wri
 /* ---- New subjects ---------------------------------------------------------------------------- */
 
 /* Places of the training subjects in the matrix. */
-static vxs_status find_trained(const source *s, const vxs_model *m, size_t *at, vxs_error *err)
+static vxs_status find_trained(const source *s, const vxs_json *ids, size_t *at, vxs_error *err)
 {
-    const vxs_json *ids = vxs_json_get(vxs_json_get(m->about, "training"), "ids");
     size_t k = 0;
     for (const vxs_json *id = ids ? ids->first : NULL; id; id = id->next) {
         size_t r = 0;
@@ -294,9 +293,12 @@ static vxs_status find_trained(const source *s, const vxs_model *m, size_t *at, 
 
 /* Each output has a copy, since it is released with it; NAN where the file has no such subject. */
 static vxs_status take_rows(const source *s, const vxs_cohort *c, const size_t *trained,
-                            vxs_machine *machine, vxs_error *err)
+                            size_t count, vxs_machine *machine, vxs_error *err)
 {
     size_t n = machine->n;
+    if (n > 0 && !(machine->subject[n - 1] < count))
+        return vxs_fail(err, VXS_BAD_DATA, "the model has weights of more than its %zu subjects",
+                        count);
     double *rows = vxs_alloc(c->n, vxs_times(n, sizeof(*rows)), err);
     if (!rows)
         return VXS_FAILED;
@@ -307,10 +309,11 @@ static vxs_status take_rows(const source *s, const vxs_cohort *c, const size_t *
             return vxs_fail(err, VXS_BAD_DATA, "'%s' has no row with the id '%s'", s->path,
                             vxs_cohort_id(c, i));
         for (size_t l = 0; l < n; l++) {
-            rows[i * n + l] = value_at(s, s->at[i], trained[l]);
+            size_t at = trained[machine->subject[l]];
+            rows[i * n + l] = value_at(s, s->at[i], at);
             if (!isfinite(rows[i * n + l]))
                 return vxs_fail(err, VXS_BAD_DATA, "'%s' is not finite for '%s' and '%s'", s->path,
-                                vxs_cohort_id(c, i), id_at(s, trained[l]));
+                                vxs_cohort_id(c, i), id_at(s, at));
         }
     }
     return VXS_OK;
@@ -332,13 +335,13 @@ vxs_status vxs_model_give_kernel(const vxs_model *m, const vxs_cohort *c, const 
             "the model has a precomputed kernel; '--kernel-file FILE' has the values of "
             "new subjects with the training subjects");
     source s = { .path = path };
-    size_t n = ((const vxs_machine *)m->outputs[0].encoded)->n;
-    size_t *trained = vxs_alloc(n, sizeof(*trained), err);
+    const vxs_json *ids = vxs_json_get(vxs_json_get(m->about, "training"), "ids");
+    size_t n = ids ? ids->length : 0, *trained = vxs_alloc(n + 1, sizeof(*trained), err);
     status = trained ? open_source(&s, c, err) : VXS_FAILED;
     if (!status)
-        status = find_trained(&s, m, trained, err);
+        status = find_trained(&s, ids, trained, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
-        status = take_rows(&s, c, trained, m->outputs[k].encoded, err);
+        status = take_rows(&s, c, trained, n, m->outputs[k].encoded, err);
     close_source(&s);
     free(trained);
     return status;

@@ -17,11 +17,6 @@ const vxs_loss_kind *vxs_loss_of_classes(bool joint, size_t classes)
                                   : &vxs_logistic_loss;
 }
 
-size_t vxs_task_outputs(const vxs_task *t)
-{
-    return !t ? 0 : t->class_count > 2 ? t->class_count : 1;
-}
-
 size_t vxs_task_problems(const vxs_task *t)
 {
     return t->loss->joint ? 1 : vxs_task_outputs(t);
@@ -91,6 +86,11 @@ vxs_status vxs_joint_merge(const vxs_task *t, const vxs_solution *parts, vxs_sol
             joint->covariate_coefficients[o * q + f] = parts[o].covariate_coefficients[f];
     }
     return VXS_OK;
+}
+
+double vxs_sigmoid(double score)
+{
+    return score > 0 ? 1 / (1 + exp(-score)) : exp(score) / (1 + exp(score));
 }
 
 /* Log-sum-exp of z over all classes but one. */

@@ -169,6 +169,7 @@ void vxs_machine_free(void *machine)
     vxs_machine *m = machine;
     if (!m)
         return;
+    free(m->subject);
     free(m->weight);
     free(m->index);
     free(m->values);

@@ -58,9 +58,10 @@ bool vxs_residual_rows_vary(const vxs_kernel_rows *rows);
 
 /* A kernel machine: the weights of its training subjects and their kernel, or their features. */
 typedef struct {
-    size_t n;       /* training subjects */
-    double *weight; /* n */
-    size_t *index;  /* for the checker: 0, 1, ... n, or of weights in each kernel */
+    size_t n;        /* training subjects */
+    size_t *subject; /* n: which of the model's training subjects they are, as read; NULL: all */
+    double *weight;  /* n */
+    size_t *index;   /* for the checker: 0, 1, ... n, or of weights in each kernel */
     double intercept;
     vxs_kernel kernel;
     const vxs_products *products;          /* while training, or NULL */

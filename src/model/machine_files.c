@@ -1,9 +1,11 @@
 /* machine_files.c - what a kernel machine keeps in its model's directory.
  *
  * alpha.npy has a row for each output: the weights of the training subjects, the intercept, scale
- * and factor of the kernel; check-model reads it. For the kernels rbf and poly training.npy has the
- * standardized features of the training subjects, a row for each feature, and scales.npy what
- * standardizes the features of others; sensitivities are in weights.tsv, and as a map. */
+ * and factor of the kernel; check-model reads it. Subjects that are not of a pair of classes have
+ * NAN there. For the kernels rbf and poly training.npy has the standardized features of the
+ * training subjects, a row for each feature, and scales.npy what standardizes the features of
+ * others; pairs, which have means of their own, stand side by side in both. Sensitivities are in
+ * weights.tsv, and as a map. */
 #include "model/machine.h"
 
 #include <math.h>
@@ -14,6 +16,18 @@ enum { MORE = 3, FILES = 4 }; /* numbers behind the weights; arrays of vxs_machi
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+/* Numbers of an output's subjects in a row for all training subjects, which the others lack. */
+static void write_row(const vxs_task *t, size_t output, const double *values, FILE *stream)
+{
+    for (size_t i = 0, at = 0; i < t->n; i++) {
+        bool other = vxs_task_has_pairs(t) && isnan(vxs_output_side(t, output, t->score[i]));
+        const double value = other ? (double)NAN : values[at];
+        at += !other;
+        /* write errors are detected when the stream is closed */
+        (void)!fwrite(&value, sizeof(value), 1, stream);
+    }
+}
+
 vxs_status vxs_machine_write_alpha(const vxs_model *m, const vxs_task *t, FILE *stream,
                                    vxs_error *err)
 {
@@ -23,8 +37,7 @@ vxs_status vxs_machine_write_alpha(const vxs_model *m, const vxs_task *t, FILE *
         const vxs_machine *machine = m->outputs[k].encoded;
         const double more[MORE] = { machine->intercept, machine->kernel.scale,
                                     machine->kernel.factor };
-        /* write errors are detected when the stream is closed */
-        (void)!fwrite(machine->weight, sizeof(double), t->n, stream);
+        write_row(t, k, machine->weight, stream);
         (void)!fwrite(more, sizeof(double), MORE, stream);
     }
     return status;
@@ -36,24 +49,44 @@ static bool has_features(const vxs_model *m, const vxs_task *t)
     return ((const vxs_machine *)m->outputs[0].encoded)->values != NULL;
 }
 
+/* One against the rest all outputs have the same features. */
+static size_t count_kept(const vxs_model *m)
+{
+    return vxs_model_has_pairs(m) ? m->output_count : 1;
+}
+
+/* Subjects of all outputs that are kept. */
+static size_t count_columns(const vxs_model *m)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < count_kept(m); k++)
+        count += ((const vxs_machine *)m->outputs[k].encoded)->n;
+    return count;
+}
+
 static vxs_status write_training(const vxs_model *m, const vxs_task *t, FILE *stream,
                                  vxs_error *err)
 {
-    const vxs_machine *machine = m->outputs[0].encoded;
-    const size_t shape[2] = { m->p, t->n };
+    const size_t shape[2] = { m->p, count_columns(m) };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
-    if (!status)
-        (void)!fwrite(machine->values, sizeof(float), m->p * t->n, stream);
+    (void)t;
+    for (size_t j = 0; j < m->p && !status; j++)
+        for (size_t k = 0; k < count_kept(m); k++) {
+            const vxs_machine *machine = m->outputs[k].encoded;
+            (void)!fwrite(machine->values + j * machine->n, sizeof(float), machine->n, stream);
+        }
     return status;
 }
 
 static vxs_status write_scales(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
 {
-    const vxs_machine *machine = m->outputs[0].encoded;
-    const size_t shape[2] = { m->p, 1 + t->covariate_count };
+    const size_t each = 1 + t->covariate_count, shape[2] = { m->p, count_kept(m) * each };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
-    if (!status)
-        (void)!fwrite(machine->scales, sizeof(double), m->p * (1 + t->covariate_count), stream);
+    for (size_t j = 0; j < m->p && !status; j++)
+        for (size_t k = 0; k < count_kept(m); k++) {
+            const vxs_machine *machine = m->outputs[k].encoded;
+            (void)!fwrite(machine->scales + j * each, sizeof(double), each, stream);
+        }
     return status;
 }
 
@@ -68,8 +101,7 @@ static vxs_status write_flat(const vxs_model *m, const vxs_task *t, FILE *stream
     const size_t shape[2] = { m->output_count, t->n };
     vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
     for (size_t k = 0; k < m->output_count && !status; k++)
-        (void)!fwrite(((const vxs_machine *)m->outputs[k].encoded)->flat, sizeof(double), t->n,
-                      stream);
+        write_row(t, k, ((const vxs_machine *)m->outputs[k].encoded)->flat, stream);
     return status;
 }
 
@@ -128,7 +160,9 @@ static vxs_status broken(const char *file, const char *what, vxs_error *err)
     return vxs_fail(err, VXS_BAD_DATA, "'%s' does not go with its model: %s", file, what);
 }
 
-static vxs_status open_matrix(const char *path, int item, size_t rows, vxs_npy *a, vxs_error *err)
+/* `gaps`: values may be missing. */
+static vxs_status open_matrix(const char *path, int item, size_t rows, bool gaps, vxs_npy *a,
+                              vxs_error *err)
 {
     vxs_status status = vxs_npy_open(path, a, err);
     if (status)
@@ -136,40 +170,55 @@ static vxs_status open_matrix(const char *path, int item, size_t rows, vxs_npy *
     if (a->kind != 'f' || a->item_size != item || a->ndim != 2 || a->shape[0] != rows)
         return broken(path, "it has other rows", err);
     for (size_t k = 0; k < a->count; k++)
-        if (!isfinite(vxs_npy_item(a, k)))
+        if (!isfinite(vxs_npy_item(a, k)) && !(gaps && isnan(vxs_npy_item(a, k))))
             return broken(path, "a value is not finite", err);
     return VXS_OK;
 }
 
+/* The subjects of an output are those that have a number. */
+static vxs_status take_weights(const vxs_npy *a, const char *path, const vxs_svm_settings *s,
+                               vxs_model *m, size_t output, vxs_error *err)
+{
+    size_t count = a->shape[1] - MORE, at = output * a->shape[1], n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += !isnan(vxs_npy_item(a, at + i));
+    vxs_machine *machine = vxs_machine_new(n, err);
+    m->outputs[output].encoded = machine;
+    if (!machine)
+        return VXS_FAILED;
+    machine->subject = vxs_alloc(n + 1, sizeof(*machine->subject), err);
+    if (!machine->subject)
+        return VXS_FAILED;
+    for (size_t i = 0, k = 0; i < count; i++)
+        if (!isnan(vxs_npy_item(a, at + i))) {
+            machine->subject[k] = i;
+            machine->weight[k++] = vxs_npy_item(a, at + i);
+        }
+    machine->intercept = vxs_npy_item(a, at + count);
+    machine->kernel = (vxs_kernel){ .kind = s->kernel,
+                                    .gamma = m->outputs[output].fit.certificate.gamma,
+                                    .constant = s->constant,
+                                    .degree = (int)s->degree,
+                                    .scale = vxs_npy_item(a, at + count + 1),
+                                    .factor = vxs_npy_item(a, at + count + 2) };
+    if (vxs_kernel_is_curved(s->kernel) && !(machine->kernel.gamma > 0))
+        return vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: gamma", m->path);
+    if (!(machine->kernel.scale > 0 && machine->kernel.factor > 0))
+        return broken(path, "scale and factor of the kernel are above 0", err);
+    return isfinite(machine->intercept) ? VXS_OK : broken(path, "a value is not finite", err);
+}
+
 static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_settings *s,
-                             vxs_error *err)
+                             size_t *trained, vxs_error *err)
 {
     vxs_npy a = { .count = 0 };
-    vxs_status status = open_matrix(path, (int)sizeof(double), m->output_count, &a, err);
+    vxs_status status =
+        open_matrix(path, (int)sizeof(double), m->output_count, vxs_model_has_pairs(m), &a, err);
     if (!status && a.shape[1] <= MORE)
         status = broken(path, "it has no subjects", err);
-    for (size_t k = 0; k < m->output_count && !status; k++) {
-        size_t n = a.shape[1] - MORE, at = k * a.shape[1];
-        vxs_machine *machine = vxs_machine_new(n, err);
-        m->outputs[k].encoded = machine;
-        if (!machine) {
-            status = VXS_FAILED;
-            break;
-        }
-        for (size_t i = 0; i < n; i++)
-            machine->weight[i] = vxs_npy_item(&a, at + i);
-        machine->intercept = vxs_npy_item(&a, at + n);
-        machine->kernel = (vxs_kernel){ .kind = s->kernel,
-                                        .gamma = m->outputs[k].fit.certificate.gamma,
-                                        .constant = s->constant,
-                                        .degree = (int)s->degree,
-                                        .scale = vxs_npy_item(&a, at + n + 1),
-                                        .factor = vxs_npy_item(&a, at + n + 2) };
-        if (!status && vxs_kernel_is_curved(s->kernel) && !(machine->kernel.gamma > 0))
-            status = vxs_fail(err, VXS_BAD_DATA, "'%s' does not describe a model: gamma", m->path);
-        if (!status && !(machine->kernel.scale > 0 && machine->kernel.factor > 0))
-            status = broken(path, "scale and factor of the kernel are above 0", err);
-    }
+    for (size_t k = 0; k < m->output_count && !status; k++)
+        status = take_weights(&a, path, s, m, k, err);
+    *trained = status ? 0 : a.shape[1] - MORE;
     vxs_npy_release(&a);
     return status;
 }
@@ -178,18 +227,25 @@ static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_setti
 static vxs_status take_features(vxs_model *m, const vxs_npy *training, const vxs_npy *scales,
                                 vxs_error *err)
 {
+    size_t each = 1 + m->covariate_count, from = 0;
     for (size_t k = 0; k < m->output_count; k++) {
         vxs_machine *machine = m->outputs[k].encoded;
+        size_t n = machine->n, kept = vxs_model_has_pairs(m) ? k : 0;
         machine->p = m->p;
         machine->covariate_count = m->covariate_count;
-        machine->values = vxs_alloc(training->count, sizeof(*machine->values), err);
-        machine->scales = vxs_alloc(scales->count, sizeof(*machine->scales), err);
+        machine->values = vxs_alloc(m->p, vxs_times(n, sizeof(*machine->values)), err);
+        machine->scales = vxs_alloc(m->p, each * sizeof(*machine->scales), err);
         if (!machine->values || !machine->scales)
             return VXS_FAILED;
-        for (size_t i = 0; i < training->count; i++)
-            machine->values[i] = (float)vxs_npy_item(training, i);
-        for (size_t i = 0; i < scales->count; i++)
-            machine->scales[i] = vxs_npy_item(scales, i);
+        for (size_t j = 0; j < m->p; j++) {
+            for (size_t i = 0; i < n; i++)
+                machine->values[j * n + i] =
+                    (float)vxs_npy_item(training, j * training->shape[1] + from + i);
+            for (size_t i = 0; i < each; i++)
+                machine->scales[j * each + i] =
+                    vxs_npy_item(scales, j * scales->shape[1] + kept * each + i);
+        }
+        from += vxs_model_has_pairs(m) ? n : 0;
     }
     return VXS_OK;
 }
@@ -198,13 +254,12 @@ static vxs_status read_features(const char *training_path, const char *scales_pa
                                 vxs_error *err)
 {
     vxs_npy training = { .count = 0 }, scales = { .count = 0 };
-    size_t n = ((const vxs_machine *)m->outputs[0].encoded)->n;
-    vxs_status status = open_matrix(training_path, (int)sizeof(float), m->p, &training, err);
-    if (!status && training.shape[1] != n)
+    vxs_status status = open_matrix(training_path, (int)sizeof(float), m->p, false, &training, err);
+    if (!status && training.shape[1] != count_columns(m))
         status = broken(training_path, "it has other columns", err);
     if (!status)
-        status = open_matrix(scales_path, (int)sizeof(double), m->p, &scales, err);
-    if (!status && scales.shape[1] != 1 + m->covariate_count)
+        status = open_matrix(scales_path, (int)sizeof(double), m->p, false, &scales, err);
+    if (!status && scales.shape[1] != count_kept(m) * (1 + m->covariate_count))
         status = broken(scales_path, "it has other columns", err);
     if (!status)
         status = take_features(m, &training, &scales, err);
@@ -213,20 +268,24 @@ static vxs_status read_features(const char *training_path, const char *scales_pa
     return status;
 }
 
-static vxs_status read_flat(const char *path, vxs_model *m, vxs_error *err)
+static vxs_status read_flat(const char *path, vxs_model *m, size_t trained, vxs_error *err)
 {
     vxs_npy a = { .count = 0 };
-    vxs_status status = open_matrix(path, (int)sizeof(double), m->output_count, &a, err);
+    vxs_status status =
+        open_matrix(path, (int)sizeof(double), m->output_count, vxs_model_has_pairs(m), &a, err);
     for (size_t k = 0; k < m->output_count && !status; k++) {
         vxs_machine *machine = m->outputs[k].encoded;
         size_t n = machine->n;
-        if (a.shape[1] != n)
+        if (a.shape[1] != trained)
             status = broken(path, "it has other columns", err);
         machine->flat = status ? NULL : vxs_alloc(n, sizeof(*machine->flat), err);
         if (!status && !machine->flat)
             status = VXS_FAILED;
-        for (size_t l = 0; l < n && !status; l++)
-            machine->flat[l] = vxs_npy_item(&a, k * n + l);
+        for (size_t l = 0; l < n && !status; l++) {
+            machine->flat[l] = vxs_npy_item(&a, k * a.shape[1] + machine->subject[l]);
+            if (isnan(machine->flat[l]))
+                status = broken(path, "a value is not finite", err);
+        }
     }
     vxs_npy_release(&a);
     return status;
@@ -275,17 +334,18 @@ vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
 {
     vxs_method_settings settings = { .path.lambda = NAN };
     char *paths[FILES] = { NULL };
+    size_t trained = 0;
     vxs_status status = vxs_model_method(m, &settings, err);
     for (int k = 0; k < FILES && !status; k++) {
         paths[k] = vxs_format(err, "%s/%s", folder, vxs_machine_files[k].name);
         status = paths[k] ? VXS_OK : VXS_FAILED;
     }
     if (!status)
-        status = read_alpha(paths[0], m, &settings.svm, err);
+        status = read_alpha(paths[0], m, &settings.svm, &trained, err);
     if (!status && vxs_kernel_is_curved(settings.svm.kernel))
         status = read_features(paths[1], paths[2], m, err);
     if (!status && vxs_kernel_is_given(&settings))
-        status = read_flat(paths[3], m, err);
+        status = read_flat(paths[3], m, trained, err);
     if (!status && vxs_kernel_is_curved(settings.svm.kernel))
         status = read_sensitivity(folder, m, err);
     for (int k = 0; k < FILES; k++)

@@ -13,6 +13,9 @@ static const char of_regions[] =
     "Schrouff J, Monteiro JM, Portugal L, Rosa MJ, Phillips C, Mour\xc3\xa3o-Miranda J. Embedding "
     "anatomical or functional knowledge in whole-brain multiple kernel learning models. "
     "Neuroinformatics 16, 2018.";
+static const char of_coupling[] =
+    "Wu TF, Lin CJ, Weng RC. Probability estimates for multi-class classification by pairwise "
+    "coupling. Journal of Machine Learning Research 5, 2004.";
 static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional structured data. "
                               "Dissertation, Texas A&M University, 2017, chapter 5.";
 
@@ -21,12 +24,24 @@ static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional s
 static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial",
                                             "precomputed" };
 
+/* Outputs of more than two classes are those against the rest, unless this says otherwise. */
+static void describe_pairs(const vxs_record *r, vxs_prose *p)
+{
+    if (r->class_count < 3 || r->task.multiclass != VXS_ONE_VS_ONE)
+        return;
+    fputs(" for each pair of classes, which vote for one of their classes; probabilities were "
+          "computed by pairwise coupling",
+          p->out);
+    vxs_cite(p, of_coupling);
+}
+
 static void describe_svm(const vxs_record *r, vxs_prose *p)
 {
     fprintf(p->out, "%s with a %s kernel",
             r->class_count > 0 ? "a support vector machine" : "support vector regression",
             kernel_words[r->settings.svm.kernel]);
     vxs_cite(p, r->class_count > 0 ? of_svm : of_svr);
+    describe_pairs(r, p);
 }
 
 static void solve_svm(const vxs_record *r, vxs_prose *p)
@@ -85,6 +100,7 @@ static void describe_mkl(const vxs_record *r, vxs_prose *p)
     fprintf(p->out, " and %s",
             r->class_count > 0 ? "a support vector machine" : "support vector regression");
     vxs_cite(p, r->class_count > 0 ? of_svm : of_svr);
+    describe_pairs(r, p);
 }
 
 static void solve_mkl(const vxs_record *r, vxs_prose *p)

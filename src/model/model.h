@@ -55,6 +55,39 @@ VXS_MUST_CHECK vxs_status vxs_joint_split(const vxs_task *task, const vxs_soluti
                                           size_t output, vxs_solution *part, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_joint_merge(const vxs_task *task, const vxs_solution *parts,
                                           vxs_solution *joint, vxs_error *err);
+/* one_vs_one.c: refuses pairs of fewer than three classes. */
+VXS_MUST_CHECK vxs_status vxs_task_check_pairs(const vxs_task *task, vxs_error *err);
+/* The number of outputs of a task with so many classes. */
+size_t vxs_output_count(const vxs_task_settings *settings, size_t class_count);
+/* The classes of a pair, of which the first is positive; "AD against CN" of their names. */
+void vxs_pair_classes(size_t classes, size_t output, size_t pair[2]);
+typedef const char *vxs_class_name(const void *of, size_t k);
+const char *vxs_pair_name(vxs_class_name *name, const void *of, size_t classes, size_t output,
+                          char text[VXS_OUTPUT_TEXT]);
+/* 1 and -1 for the classes of an output, NAN for a class that is none of them. */
+double vxs_output_side(const vxs_task *task, size_t output, double score);
+/* The part of a task that an output is fitted on, in which it is problem 0: the subjects of a pair,
+ * which is a task of two classes, those of the first positive. Only where the task has pairs. */
+VXS_MUST_CHECK vxs_status vxs_task_pair(const vxs_context *context, const vxs_task *whole,
+                                        const size_t *which, size_t count, size_t output,
+                                        vxs_task *part, vxs_error *err);
+/* The same of all subjects, for a fit, which borrows what the parts of the task have in common; the
+ * first pair counts what is read for all. Released whatever is returned. */
+VXS_MUST_CHECK vxs_status vxs_pair_begin(const vxs_context *context, vxs_task *task,
+                                         const vxs_method_settings *settings, size_t output,
+                                         vxs_task *part, vxs_error *err);
+void vxs_pair_end(vxs_task *part);
+/* Of one subject: votes for each class by the margins of all pairs, and between votes the sums of
+ * margins, as scikit-learn has them; and probabilities of classes by those of the first class of
+ * each pair. */
+void vxs_pairs_vote(const double *margins, size_t classes, double *scores);
+void vxs_pairs_couple(const double *first, size_t classes, double *probabilities);
+/* Scores of n subjects for each class, `stride` numbers apart, from those for pairs of classes,
+ * which are `apart` numbers apart; and, unless that is NULL, probabilities of classes by the logits
+ * offset + slope score of pairs, or by their scores where slope is NULL. */
+void vxs_pairs_conclude(const double *outputs, size_t classes, size_t n, size_t apart,
+                        const double *slope, const double *offset, size_t stride, double *scores,
+                        double *probabilities);
 /* Converts linear scores of joint outputs to log odds against all other classes, in place; outputs
  * are `stride` numbers apart. */
 void vxs_joint_odds(double *scores, size_t outputs, size_t count, size_t stride);

@@ -180,7 +180,7 @@ static vxs_status read_outputs(const reader *r, vxs_error *err)
 {
     vxs_model *m = r->model;
     const vxs_json *array = vxs_json_get(m->about, "outputs");
-    size_t requested = m->class_count > 2 ? m->class_count : 1;
+    size_t requested = vxs_output_count(&m->task, m->class_count);
     if (!array || array->kind != VXS_JSON_ARRAY || array->length != requested)
         return broken(r, "outputs", err);
     m->outputs = vxs_alloc(requested, sizeof(*m->outputs), err);

@@ -221,7 +221,9 @@ vxs_status vxs_model_score_rows(const vxs_model *m, const vxs_scored_rows *rows,
     return status;
 }
 
-vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
+/* Scores of all subjects: outputs x n. */
+static vxs_status score_outputs(const vxs_model *m, const vxs_cohort *c, double *scores,
+                                vxs_error *err)
 {
     vxs_status status = VXS_GIVEN(err, { "scores", scores });
     if (!status)
@@ -248,6 +250,26 @@ vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *sco
     free(rows);
     free(covariates);
     return status;
+}
+
+vxs_status vxs_model_predict(const vxs_model *m, const vxs_cohort *c, double *scores,
+                             double *probabilities, vxs_error *err)
+{
+    vxs_status status = VXS_GIVEN(err, { "scores", scores }, { "model", m }, { "cohort", c });
+    if (status || !vxs_model_has_pairs(m))
+        return status ? status : score_outputs(m, c, scores, err);
+    double *outputs = vxs_alloc(m->output_count, vxs_times(c->n, sizeof(*outputs)), err);
+    status = outputs ? score_outputs(m, c, outputs, err) : VXS_FAILED;
+    if (!status)
+        vxs_pairs_conclude(outputs, m->class_count, c->n, c->n, m->selection.slope,
+                           m->selection.offset, c->n, scores, probabilities);
+    free(outputs);
+    return status;
+}
+
+vxs_status vxs_model_scores(const vxs_model *m, const vxs_cohort *c, double *scores, vxs_error *err)
+{
+    return vxs_model_predict(m, c, scores, NULL, err);
 }
 
 /* ---- Covariates of subjects ------------------------------------------------------------------ */

@@ -256,6 +256,9 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
         status = vxs_task_check_made(t, err);
     if (!status)
         status = vxs_index_check("problem", number, vxs_task_problems(t), err);
+    if (!status && vxs_task_has_pairs(t))
+        status = vxs_fail(err, VXS_MISUSE,
+                          "the problem of a pair of classes is that of the task with these alone");
     if (!status)
         status = vxs_settings_check(vxs_task_method(t), settings, err);
     if (status)

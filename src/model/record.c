@@ -50,12 +50,47 @@ const char *vxs_record_class(const vxs_record *r, size_t k)
     return !c ? "" : c->key ? c->key : c->text ? c->text : "";
 }
 
-size_t vxs_record_outputs(const vxs_record *r)
+static const char *class_of(const void *record, size_t k)
 {
-    return r->class_count > 2 ? r->class_count : 1;
+    return vxs_record_class(record, k);
 }
 
-const char *vxs_record_contrast(const vxs_record *r)
+size_t vxs_record_outputs(const vxs_record *r)
+{
+    return vxs_output_count(&r->task, r->class_count);
+}
+
+static bool has_pairs(const vxs_record *r)
+{
+    return r->class_count > 2 && r->task.multiclass == VXS_ONE_VS_ONE;
+}
+
+const char *vxs_record_output(const vxs_record *r, size_t k, char text[VXS_OUTPUT_TEXT])
+{
+    return has_pairs(r) ? vxs_pair_name(class_of, r, r->class_count, k, text)
+                        : vxs_record_class(r, k);
+}
+
+const char *vxs_record_rest(const vxs_record *r)
 {
     return r->loss->joint ? "with the other classes" : "against the rest";
+}
+
+const char *vxs_record_contrast(const vxs_record *r, size_t k, char text[VXS_OUTPUT_TEXT])
+{
+    if (has_pairs(r))
+        return vxs_record_output(r, k, text);
+    snprintf(text, VXS_OUTPUT_TEXT, "%s %s", vxs_record_class(r, k), vxs_record_rest(r));
+    return text;
+}
+
+const char *vxs_record_favored(const vxs_record *r, size_t k, bool positive)
+{
+    size_t pair[2];
+    if (!has_pairs(r))
+        return r->class_count == 2 ? vxs_record_class(r, positive)
+               : positive          ? vxs_record_class(r, k)
+                                   : NULL;
+    vxs_pair_classes(r->class_count, k, pair);
+    return vxs_record_class(r, pair[!positive]);
 }

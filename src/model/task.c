@@ -482,6 +482,8 @@ static vxs_status complete(maker *m, vxs_error *err)
     if (!status)
         status = vxs_task_check_classes(t, err);
     if (!status)
+        status = vxs_task_check_pairs(t, err);
+    if (!status)
         status = read_regression_subjects(m, err);
     if (!status && t->settings.penalties)
         status = vxs_penalties_read(t->settings.penalties, t->cohort, &t->penalties, err);

@@ -18,6 +18,7 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
 static const char *const losses[] = { "auto",          "squared", "logistic",    "multinomial",
                                       "squared-hinge", "huber",   "soft-margin", "epsilon",
                                       "hinge",         NULL };
+static const char *const multiclass[] = { "one-vs-rest", "one-vs-one", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "covariate", "regress", NULL };
 static const char *const ways[] = { "none", "center", "unit", "auto", NULL };
@@ -68,6 +69,15 @@ const vxs_param vxs_task_params[] = {
                        "column of numbers, classes for text or two values, and the method's "
                        "own loss of these: squared and logistic, if it takes them. A loss "
                        "given says as well whether numbers are scores or classes."),
+    VXS_CHOICE_ROW("multiclass", "WAY", AT(multiclass), VXS_ONE_VS_REST, multiclass,
+                   "of three and more classes each against the rest, or each pair of classes",
+                   .head = VXS_HEAD_MODEL,
+                   .more = "one-vs-one fits each pair of classes on their own subjects: a pair has "
+                           "its own weights, means, regression on confounds and balanced class "
+                           "weights. It votes for one of its classes; the class with most votes is "
+                           "predicted, and of several the one with the largest sum of margins. "
+                           "Probabilities of classes come from calibrated ones of pairs, by "
+                           "pairwise coupling (Wu, Lin and Weng 2004)."),
     VXS_REAL_ROW("huber-threshold", "X", AT(huber_threshold), 0, 0, 1e100,
                  "residual beyond which --loss huber is linear; 0, the default: 1.345 robust SD",
                  .head = VXS_HEAD_MODEL,

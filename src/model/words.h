@@ -22,8 +22,10 @@ VXS_MUST_CHECK vxs_status vxs_record_read(const vxs_json *about, const char *fil
                                           vxs_record *record, vxs_error *err);
 /* Name of class k in the file; "" if it has none. */
 const char *vxs_record_class(const vxs_record *record, size_t k);
-/* Number of outputs: one for a score or two classes, else one for each class. */
+/* Number of outputs: one for a score or two classes, else one for each class or pair of classes;
+ * and the name of one in columns. */
 size_t vxs_record_outputs(const vxs_record *record);
+const char *vxs_record_output(const vxs_record *record, size_t k, char text[VXS_OUTPUT_TEXT]);
 /* hyperparameters.c: the tuning grid and cross-validated losses, `folds` rows each; empty if
  * nothing was tuned. Released by the caller, also after an error. */
 VXS_MUST_CHECK vxs_status vxs_selection_read(const vxs_record *record, vxs_selection *selection,
@@ -74,8 +76,13 @@ int vxs_record_neighbors(const vxs_record *record);
 bool vxs_record_is_dense(const vxs_record *record);
 /* True if groups of features have kernels with weights (mkl). */
 bool vxs_record_has_kernels(const vxs_record *record);
-/* The contrast of a class: "against the rest". */
-const char *vxs_record_contrast(const vxs_record *record);
+/* What classes are contrasted with, each or all at once: "against the rest". */
+const char *vxs_record_rest(const vxs_record *record);
+/* The contrast of an output of several classes: "AD against the rest", "AD against CN". */
+const char *vxs_record_contrast(const vxs_record *record, size_t output,
+                                char text[VXS_OUTPUT_TEXT]);
+/* The class that weights of this sign favor; NULL: all but the output's class. */
+const char *vxs_record_favored(const vxs_record *record, size_t output, bool positive);
 
 /* Plain text with numbered citations. */
 #define VXS_MOST_CITED 16

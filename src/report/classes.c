@@ -65,12 +65,10 @@ const char *vxs_sign_words(const vxs_results *s, vxs_sign sign, size_t output, b
     text[0] = '\0';
     if (sign == VXS_SIGN_NONE || (sign == VXS_SIGN_WEIGHTS && vxs_record_has_sizes(r)))
         return text;
-    if (r->class_count == 2)
-        snprintf(text, VXS_METRIC_TEXT, "%s %s: more %s", positive ? "positive" : "negative", what,
-                 vxs_record_class(r, positive));
-    else if (r->class_count > 2)
+    const char *more = r->class_count > 0 ? vxs_record_favored(r, output, positive) : NULL;
+    if (r->class_count > 0)
         snprintf(text, VXS_METRIC_TEXT, "%s %s: %s %s", positive ? "positive" : "negative", what,
-                 positive ? "more" : "less", vxs_record_class(r, output));
+                 more ? "more" : "less", more ? more : vxs_record_class(r, output));
     else
         snprintf(text, VXS_METRIC_TEXT, "%s %s: %s %s", positive ? "positive" : "negative", what,
                  positive ? "higher" : "lower", r->task.target);

@@ -280,10 +280,10 @@ static vxs_status write_file(const vxs_places *m, const vxs_results_map *r, vxs_
         vxs_volume map = { .values = NULL };
         status = read_map(m, path, k, &map, &volumes, err);
         const char *words = r->sizes && vxs_record_has_sizes(&m->s->record) ? r->sizes : r->words;
-        char *caption = volumes > 1
-                            ? vxs_format(err, "%s %s. %s", vxs_record_class(&m->s->record, k),
-                                         vxs_record_contrast(&m->s->record), words)
-                            : vxs_format(err, "%s", words);
+        char text[VXS_OUTPUT_TEXT];
+        char *caption = volumes > 1 ? vxs_format(err, "%s. %s",
+                                                 vxs_record_contrast(&m->s->record, k, text), words)
+                                    : vxs_format(err, "%s", words);
         if (!status)
             status = caption ? write_map(m, &map, caption, r, k, err) : VXS_FAILED;
         free(caption);

@@ -13,6 +13,7 @@ static size_t find_column(const vxs_results *s, const vxs_table *t, size_t outpu
 {
     static const char *const names[] = { "weight", "mean" };
     const bool one = vxs_record_outputs(&s->record) == 1;
+    char text[VXS_OUTPUT_TEXT];
     for (size_t j = 0; j < vxs_table_columns(t); j++)
         for (int k = 0; k < 2; k++) {
             const char *header = vxs_table_header(t, j);
@@ -21,7 +22,8 @@ static size_t find_column(const vxs_results *s, const vxs_table *t, size_t outpu
                 continue;
             if (one ? header[length] == '\0'
                     : header[length] == '_' &&
-                          strcmp(header + length + 1, vxs_record_class(&s->record, output)) == 0)
+                          strcmp(header + length + 1,
+                                 vxs_record_output(&s->record, output, text)) == 0)
                 return j;
         }
     return SIZE_MAX;
@@ -86,6 +88,7 @@ static vxs_status write_outputs(const vxs_results *s, const vxs_table *t,
                                 const vxs_patch_plan *plan, vxs_error *err)
 {
     double *weights = vxs_alloc(plan->p, sizeof(*weights), err);
+    char text[VXS_OUTPUT_TEXT];
     vxs_status status = weights ? VXS_OK : VXS_FAILED;
     fputs(
         "<h2>Weights by contrast and place</h2>\n<p>Rows of the cohort are voxels. A square shows "
@@ -96,8 +99,7 @@ static vxs_status write_outputs(const vxs_results *s, const vxs_table *t,
     for (size_t k = 0; k < vxs_record_outputs(&s->record) && !status; k++) {
         status = read_weights(s, t, k, weights, plan->p, err);
         if (!status && vxs_record_outputs(&s->record) > 1)
-            vxs_html(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
-                     vxs_record_contrast(&s->record));
+            vxs_html(s->out, "<p>%s:</p>\n", vxs_record_contrast(&s->record, k, text));
         if (!status)
             write_weights(s->out, plan, weights);
     }

@@ -415,7 +415,8 @@ static size_t trace_roc(ranked *list, size_t count, double *x, double *y)
 
 static vxs_status write_roc(const vxs_results *s, vxs_error *err)
 {
-    size_t rows = vxs_table_rows(s->table) + 1, curves = vxs_record_outputs(&s->record);
+    size_t rows = vxs_table_rows(s->table) + 1,
+           curves = s->record.class_count > 2 ? s->record.class_count : 1;
     curves = curves < VXS_COLOURS ? curves : VXS_COLOURS;
     double *points = vxs_alloc(2 * curves, rows * sizeof(*points), err);
     vxs_series series[VXS_COLOURS];

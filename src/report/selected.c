@@ -45,15 +45,16 @@ static vxs_status check_rows(const vxs_results *s, const vxs_table *t, const cha
 /* Whether a row is of output k; where there is one, all are. */
 static bool is_of(const vxs_results *s, const vxs_table *t, size_t row, size_t k)
 {
+    char text[VXS_OUTPUT_TEXT];
     return vxs_record_outputs(&s->record) == 1 ||
-           strcmp(vxs_table_cell(t, row, 0), vxs_record_class(&s->record, k)) == 0;
+           strcmp(vxs_table_cell(t, row, 0), vxs_record_output(&s->record, k, text)) == 0;
 }
 
 static void write_output(const vxs_results *s, size_t k)
 {
+    char text[VXS_OUTPUT_TEXT];
     if (vxs_record_outputs(&s->record) > 1)
-        vxs_html(s->out, "<p>%s %s:</p>\n", vxs_record_class(&s->record, k),
-                 vxs_record_contrast(&s->record));
+        vxs_html(s->out, "<p>%s:</p>\n", vxs_record_contrast(&s->record, k, text));
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */

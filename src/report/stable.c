@@ -73,7 +73,7 @@ static void write_stable(const vxs_results *s)
         write_groups_of(s, k);
     }
     if (outputs > 1)
-        vxs_html(s->out, ", each %s", vxs_record_contrast(&s->record));
+        vxs_html(s->out, ", each %s", vxs_record_rest(&s->record));
     vxs_html(s->out, " (selection frequency of at least %g in %g halves of the subjects). ",
              number(s, "threshold"), number(s, "halves"));
 }

@@ -94,6 +94,7 @@ const vxs_method vxs_methods[] = {
                          .params = vxs_svm_params,
                          .path = VXS_BY_COST,
                          .standardize = VXS_STANDARDIZE_CENTER,
+                         .takes_pairs = true,
                          .kind = &vxs_svm_kind },
     [VXS_METHOD_MKL] = { .name = "mkl",
                          .summary = "a weight for each region, and a support vector machine on the "
@@ -106,6 +107,7 @@ const vxs_method vxs_methods[] = {
                          .params = vxs_mkl_params,
                          .path = VXS_BY_COST,
                          .standardize = VXS_STANDARDIZE_CENTER,
+                         .takes_pairs = true,
                          .kind = &vxs_mkl_kind },
     [VXS_METHODS] = { .name = NULL },
 };

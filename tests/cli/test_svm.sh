@@ -8,6 +8,9 @@ rm -rf ./*
 run "$PYTHON" "$top/tests/model/svm_given_agrees.py"
 same "a kernel that is given" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/one_vs_one_agrees.py"
+same "pairs of classes" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 works "a cohort" voxsift simulate lasso --subjects 20 --features 5 -o c
 refuses 2 "'--gamma' goes with '--kernel rbf' or '--kernel poly'" voxsift fit c --target score --method svm --gamma 2 -o m
 works "with rbf" voxsift fit c --target score --method svm --kernel rbf --gamma 2 -o m

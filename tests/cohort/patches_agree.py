@@ -278,15 +278,16 @@ voxsift("fit", "train", "--target", "age", "--method", "svm", "-o", "score", "--
 images_agree("score", "age", "a/t.tsv", "all", "score")
 three = ["patches", "c/t.tsv", "--image-column", "one,two", "--label-column", "label"]
 voxsift(*three, "--per-class", "6", "-o", "some3")
-voxsift("fit", "some3", "--target", "label", "--method", "svm", "-o", "multi", "--quiet")
 voxsift(*three, "--per-class", "100000", "-o", "all3")
-voxsift("predict", "multi", "c/t.tsv", "-o", "multi_images", "--label-column", "label")
-out, err = voxsift("predict", "multi", "all3")
-said = list(csv.DictReader(out.splitlines(), delimiter="\t"))
-for r, row in zip(said, load("all3")[0]):
-    image = nib.load(f"multi_images/probability_{row['participant_id']}.nii.gz")
-    values = np.asarray(image.dataobj)[tuple(int(row[a]) for a in "ijk")]
-    check("three classes", np.allclose(values, [float(r["p_label-" + c]) for c in "025"], rtol=2e-6), values)
+for way in ("one-vs-rest", "one-vs-one"):
+    voxsift("fit", "some3", "--target", "label", "--method", "svm", "--multiclass", way, "-o", "multi", "--quiet", "--force")
+    voxsift("predict", "multi", "c/t.tsv", "-o", "multi_images", "--label-column", "label", "--force")
+    out, err = voxsift("predict", "multi", "all3")
+    said = list(csv.DictReader(out.splitlines(), delimiter="\t"))
+    for r, row in zip(said, load("all3")[0]):
+        image = nib.load(f"multi_images/probability_{row['participant_id']}.nii.gz")
+        values = np.asarray(image.dataobj)[tuple(int(row[a]) for a in "ijk")]
+        check(f"three classes, {way}", np.allclose(values, [float(r["p_label-" + c]) for c in "025"], rtol=2e-6), values)
 
 # the AUC and Dice coefficient of each subject; other columns of images; people held out
 voxsift("fit", "train", "--target", "label", "--method", "svm", "--only", "subject=Pa,Pb", "-o", "half", "--quiet")

@@ -127,7 +127,7 @@ static vxs_status check_and_predict(const vxs_cohort *cohort, vxs_error *err)
         status = vxs_model_unseen(&model, cohort, &unseen, err);
     vxs_unseen_release(&unseen);
     if (!status)
-        status = vxs_model_compare(&model, cohort, scores, trained, &metrics, &classes, err);
+        status = vxs_model_compare(&model, cohort, scores, NULL, trained, &metrics, &classes, err);
     vxs_class_scores_release(&classes);
     vxs_model_release(&model);
     return status;

@@ -43,6 +43,14 @@ void vxs_unseen_json(vxs_json_writer *writer, const vxs_unseen_list *list, vxs_i
 /* Weight of subject i, and the sum over all subjects. */
 double vxs_task_weight(const vxs_task *task, size_t i);
 double vxs_task_total(const vxs_task *task);
+/* Number of scores of a subject, as vxs_model_score_count. */
+size_t vxs_task_score_count(const vxs_task *task);
+/* one_vs_one.c: true if each output is a pair of classes, and of the subjects of these alone. */
+bool vxs_task_has_pairs(const vxs_task *task);
+bool vxs_model_has_pairs(const vxs_model *model);
+/* Name of an output: the class, the target, or "AD against CN"; the text may be used for it. */
+#define VXS_OUTPUT_TEXT 512
+const char *vxs_task_output_name(const vxs_task *task, size_t output, char text[VXS_OUTPUT_TEXT]);
 /* Number of problems: one for each output, or one joint problem with the multinomial loss. */
 size_t vxs_task_problems(const vxs_task *task);
 /* The method of the task. */
@@ -95,6 +103,10 @@ VXS_MUST_CHECK vxs_status vxs_model_check_files(const vxs_model *model, bool *se
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
+/* predict.c: scores as vxs_model_scores has them, and, of a model of pairs of classes, calibrated
+ * probabilities, classes x n, unless that is NULL. */
+VXS_MUST_CHECK vxs_status vxs_model_predict(const vxs_model *model, const vxs_cohort *cohort,
+                                            double *scores, double *probabilities, vxs_error *err);
 /* The method's kernel is given: no feature has a weight. */
 bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method);
 /* Gives a model of a precomputed kernel the values of a cohort's subjects with its training
@@ -241,11 +253,11 @@ void vxs_class_scores_json(vxs_json_writer *writer, char *const *classes,
 bool vxs_model_knows_class(const vxs_model *model, const char *cell);
 /* Measures of scores on a cohort whose table has the target, without known or possible training
  * subjects (`trained` NULL: with all subjects); count is 0 if no subject is left. The caller
- * releases `classes`, also after an error. */
+ * releases `classes`, also after an error. `probabilities`: NULL, or those of a model of pairs. */
 VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_cohort *cohort,
-                                            const double *scores, const vxs_trained *trained,
-                                            vxs_metrics *metrics, vxs_class_scores *classes,
-                                            vxs_error *err);
+                                            const double *scores, const double *probabilities,
+                                            const vxs_trained *trained, vxs_metrics *metrics,
+                                            vxs_class_scores *classes, vxs_error *err);
 
 /* ---- Images of predictions ------------------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
     vxs_cv *cv = run;
     const vxs_task *t = cv->task;
     vxs_cv_fold *f = &cv->each[unit];
-    size_t outputs = vxs_task_outputs(t);
+    size_t scores = vxs_task_score_count(t);
     f->repeat = unit / cv->folds.count;
     f->fold = unit % cv->folds.count;
     serialize_folds(p, cv, f);
@@ -85,10 +85,10 @@ static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
     serialize_inner(p, cv, cv->inner + unit * t->n);
     vxs_serialize_reals(p, cv->losses + unit * cv->tuning.count, cv->tuning.count);
     vxs_serialize_reals(p, cv->sizes + unit * cv->tuning.count, cv->tuning.count);
-    serialize_kept(p, cv, f, cv->scores, outputs);
+    serialize_kept(p, cv, f, cv->scores, scores);
     serialize_kept(p, cv, f, cv->probabilities, t->class_count);
     for (int b = 0; b < VXS_BASELINES; b++)
-        serialize_kept(p, cv, f, cv->baselines[b], outputs);
+        serialize_kept(p, cv, f, cv->baselines[b], scores);
     serialize_fits(p, cv, f);
 }
 
