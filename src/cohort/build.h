@@ -161,6 +161,9 @@ void vxs_build_selection_json(vxs_json_writer *writer, const vxs_build *build);
 VXS_MUST_CHECK vxs_status vxs_build_read_on_grid(const vxs_build *build, const char *path,
                                                  const char *what, vxs_volume *volume,
                                                  vxs_error *err);
+/* field_of_view.c: warns of images that were resampled and do not reach all of the mask or of the
+ * reference region. */
+VXS_MUST_CHECK vxs_status vxs_build_check_views(const vxs_build *build, vxs_error *err);
 /* reference.c: finds the voxels of the SUVR reference region. */
 VXS_MUST_CHECK vxs_status vxs_build_find_reference(vxs_build *build, size_t voxels, vxs_error *err);
 

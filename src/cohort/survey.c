@@ -180,6 +180,9 @@ static bool check_image(vxs_build *build, reading *s)
                             : vxs_packed_items_differ(&s->packed)
                                 ? "'%s' has values that differ by less than float32 can hold: "
                                   "subtract what they have in common first"
+                            : subject->other_grid
+                                ? "'%s' has no two values that differ within the cohort's grid: is "
+                                  "it in the same space?"
                                 : "'%s' is empty: all its values are the same",
                             subject->path);
     else if (subject->nonfinite > 0 && build->settings->nan == VXS_NAN_ERROR)
@@ -556,6 +559,8 @@ vxs_status vxs_build_survey(vxs_build *build, vxs_error *err)
         status = find_regions(build, voxels, err);
     if (!status && build->settings->scale == VXS_SCALE_SUVR)
         status = vxs_build_find_reference(build, voxels, err);
+    if (!status)
+        status = vxs_build_check_views(build, err);
     free(build->sum); /* used for the mask alone */
     free(build->last);
     build->sum = NULL;

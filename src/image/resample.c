@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define MAX_SAMPLES 16 /* along an edge of a target voxel */
+#define MAX_SAMPLES 16   /* along an edge of a target voxel */
+#define ROUND_OFF   1e-3 /* voxels: of affines, which files have as float32 */
 
 typedef struct {
     const vxs_volume *volume;
@@ -23,11 +24,12 @@ static void multiply(const double a[4][4], const double b[4][4], double product[
     }
 }
 
-/* Within half a voxel beyond the outermost centers the border value holds. */
+/* Within half a voxel beyond the outermost centers the border value holds. Points at the very border
+ * are usual, where an odd number of voxels is covered by voxels of twice the size. */
 static bool clamp(double *at, size_t size)
 {
     double last = (double)size - 1;
-    if (!(*at >= -0.5 - 1e-6 && *at <= last + 0.5 + 1e-6))
+    if (!(*at >= -0.5 - ROUND_OFF && *at <= last + 0.5 + ROUND_OFF))
         return false;
     *at = fmin(fmax(*at, 0), last);
     return true;
@@ -65,16 +67,25 @@ double vxs_volume_at(const vxs_volume *volume, const double index[3])
     return linear_at(volume, at);
 }
 
+/* False for a point outside. */
+static bool find(const double to_index[4][4], const size_t shape[3], const double index[3],
+                 double at[3])
+{
+    for (int r = 0; r < 3; r++) {
+        at[r] = to_index[r][0] * index[0] + to_index[r][1] * index[1] + to_index[r][2] * index[2] +
+                to_index[r][3];
+        if (!clamp(&at[r], shape[r]))
+            return false;
+    }
+    return true;
+}
+
 static bool sample(const sampler *s, const double index[3], double *value)
 {
     const size_t *shape = s->volume->grid.shape;
     double at[3];
-    for (int r = 0; r < 3; r++) {
-        at[r] = s->to_index[r][0] * index[0] + s->to_index[r][1] * index[1] +
-                s->to_index[r][2] * index[2] + s->to_index[r][3];
-        if (!clamp(&at[r], shape[r]))
-            return false;
-    }
+    if (!find(s->to_index, shape, index, at))
+        return false;
     if (s->interpolation == VXS_LINEAR) {
         *value = linear_at(s->volume, at);
         return true;
@@ -108,7 +119,7 @@ static void count_samples(sampler *s)
         double longest = 0;
         for (int r = 0; r < 3; r++)
             longest = fmax(longest, fabs(s->to_index[r][c]));
-        double required = s->interpolation == VXS_LINEAR ? ceil(longest - 1e-6) : 1;
+        double required = s->interpolation == VXS_LINEAR ? ceil(longest - ROUND_OFF) : 1;
         s->samples[c] = (int)fmin(fmax(required, 1), MAX_SAMPLES);
     }
 }
@@ -149,4 +160,21 @@ vxs_status vxs_volume_resample(const vxs_volume *volume, const vxs_grid *grid,
             for (voxel[0] = 0; voxel[0] < grid->shape[0]; voxel[0]++)
                 *out++ = (float)average(&s, voxel);
     return VXS_OK;
+}
+
+size_t vxs_grid_uncovered(const vxs_grid *by, const vxs_grid *grid, const uint8_t *mask)
+{
+    double inverse[4][4], to_index[4][4], at[3];
+    const size_t *shape = grid->shape;
+    size_t uncovered = 0, voxels = vxs_grid_voxels(grid);
+    bool regular = vxs_grid_inverse(by, inverse);
+    if (regular)
+        multiply((const double(*)[4])inverse, grid->affine, to_index);
+    for (size_t v = 0; v < voxels; v++) {
+        const double index[3] = { (double)(v % shape[0]), (double)(v / shape[0] % shape[1]),
+                                  (double)(v / shape[0] / shape[1]) };
+        uncovered +=
+            mask[v] && !(regular && find((const double(*)[4])to_index, by->shape, index, at));
+    }
+    return uncovered;
 }

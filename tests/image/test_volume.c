@@ -266,6 +266,52 @@ Test(mask, finds_the_ball_fills_its_hole_and_drops_the_crumb)
     vxs_volume_release(&v);
 }
 
+/* 5 voxels of 1 mm are covered by 3 of 2 mm, half of which lies beyond either end: what is read
+ * stands at the very border, and a grid that was rounded in a file must not move it out. */
+Test(volume, rounded_grids_read_the_same_at_the_border)
+{
+    vxs_error err = VXS_ERROR_INIT;
+    const vxs_random random = { 5, 5 };
+    vxs_grid fine = { .shape = { 5, 5, 5 },
+                      .affine = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } },
+                      .source = VXS_AFFINE_SFORM },
+             coarse;
+    vxs_volume v, exact, out;
+    WORKS(vxs_volume_new(&fine, &v, &err), err);
+    for (size_t i = 0; i < 125; i++)
+        v.values[i] = 100 + (float)vxs_random_normal(&random, i);
+    WORKS(vxs_grid_with_voxel_size(&fine, 2, &coarse, &err), err);
+    WORKS(vxs_volume_resample(&v, &coarse, VXS_LINEAR, &exact, &err), err);
+    for (int way = 0; way < 4; way++) {
+        vxs_grid rounded = coarse;
+        rounded.affine[0][0] *= way % 2 ? 1 + 4e-6 : 1 - 4e-6;
+        rounded.affine[1][3] += way / 2 ? 1e-5 : -1e-5;
+        WORKS(vxs_volume_resample(&v, &rounded, VXS_LINEAR, &out, &err), err);
+        for (size_t i = 0; i < 27; i++)
+            cr_assert(fabsf(out.values[i] - exact.values[i]) < 1e-2f, "way %d, voxel %zu: %g, %g",
+                      way, i, (double)out.values[i], (double)exact.values[i]);
+        vxs_volume_release(&out);
+    }
+    vxs_volume_release(&exact);
+    vxs_volume_release(&v);
+}
+
+Test(volume, uncovered_voxels_are_counted)
+{
+    vxs_volume v = make(6, 5, 4);
+    uint8_t mask[120];
+    vxs_grid other = v.grid;
+    memset(mask, 1, sizeof(mask));
+    cr_assert(vxs_grid_uncovered(&other, &v.grid, mask) == 0);
+    other.shape[0] = 4; /* two slices less */
+    cr_assert(vxs_grid_uncovered(&other, &v.grid, mask) == 40);
+    mask[5] = mask[0] = 0; /* of a slice that is not covered, and of one that is */
+    cr_assert(vxs_grid_uncovered(&other, &v.grid, mask) == 39);
+    other.affine[2][3] += 1000;
+    cr_assert(vxs_grid_uncovered(&other, &v.grid, mask) == 118);
+    vxs_volume_release(&v);
+}
+
 static vxs_volume prepared;
 
 static vxs_status mask_and_smooth(vxs_error *err)

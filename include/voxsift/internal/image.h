@@ -82,6 +82,9 @@ void vxs_image_summarize(const vxs_image *image, vxs_image_summary *summary);
 VXS_MUST_CHECK vxs_status vxs_grid_with_voxel_size(const vxs_grid *grid, double size,
                                                    vxs_grid *result, vxs_error *err);
 
+/* The number of voxels inside the mask with a center outside of the other grid's field of view. */
+size_t vxs_grid_uncovered(const vxs_grid *by, const vxs_grid *grid, const uint8_t *mask);
+
 /* Linear interpolation between voxel centers, constant half a voxel beyond the outermost ones; 0
  * farther out. */
 double vxs_volume_at(const vxs_volume *volume, const double index[3]);
