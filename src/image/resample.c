@@ -171,8 +171,8 @@ size_t vxs_grid_uncovered(const vxs_grid *by, const vxs_grid *grid, const uint8_
     if (regular)
         multiply((const double(*)[4])inverse, grid->affine, to_index);
     for (size_t v = 0; v < voxels; v++) {
-        const double index[3] = { (double)(v % shape[0]), (double)(v / shape[0] % shape[1]),
-                                  (double)(v / shape[0] / shape[1]) };
+        size_t where[3] = { v % shape[0], v / shape[0] % shape[1], v / shape[0] / shape[1] };
+        const double index[3] = { (double)where[0], (double)where[1], (double)where[2] };
         uncovered +=
             mask[v] && !(regular && find((const double(*)[4])to_index, by->shape, index, at));
     }
