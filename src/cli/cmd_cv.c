@@ -108,7 +108,8 @@ static void print_comparison(const vxs_call *call, const vxs_cv *cv)
                 names, c->pairs, c->folds, cv->fold_count);
 }
 
-/* The best baseline by a metric that does not weigh all features; VXS_BASELINES: none. */
+/* The best simple baseline by a metric: one that does not weigh all features; VXS_BASELINES:
+ * none. */
 static int best_baseline(const vxs_cv *cv, const char *name)
 {
     int best = VXS_BASELINES;
@@ -120,7 +121,7 @@ static int best_baseline(const vxs_cv *cv, const char *name)
     return best;
 }
 
-/* Prints the meaning of the difference to the best baseline, in the words of the report. */
+/* Prints the meaning of the difference to the best simple baseline, in the words of the report. */
 static void print_verdict(const vxs_call *call, const vxs_cv *cv, const char *name)
 {
     int best = best_baseline(cv, name);

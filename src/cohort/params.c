@@ -63,9 +63,11 @@ const vxs_param vxs_source_params[] = {
     VXS_PATH_ROW("svmlight", "FILE", AT(svmlight),
                  "instead of images: targets and features as svmlight text; absent features are 0",
                  .head = VXS_HEAD_DATA),
-    VXS_FLAG_ROW("resample", AT(resample),
-                 "resample images and mask to the grid of the first image",
-                 .head = VXS_HEAD_IMAGES),
+    VXS_FLAG_ROW(
+        "resample", AT(resample),
+        "resample images and mask to one grid: that of the first image, or in predict that of "
+        "the model",
+        .head = VXS_HEAD_IMAGES),
     DROP_BAD_ROW(AT(drop_bad)),
     MEM_ROW(AT(mem)),
     { .name = NULL },
@@ -74,10 +76,11 @@ const vxs_param vxs_source_params[] = {
 const vxs_param vxs_cohort_params[] = {
     VXS_PATH_ROW("mask", "FILE", AT(mask), "mask image; default: computed from the mean image",
                  .head = VXS_HEAD_IMAGES, .usual = true),
-    VXS_REAL_ROW("mask-fraction", "SHARE", AT(mask_fraction), NAN, 0, 1,
-                 "restrict the mask to voxels that are nonzero in at least this fraction of the "
-                 "subjects",
-                 .head = VXS_HEAD_IMAGES),
+    VXS_REAL_ROW(
+        "mask-fraction", "SHARE", AT(mask_fraction), NAN, 0, 1,
+        "the mask: voxels that are nonzero in at least this fraction of the subjects; with "
+        "--mask those of them in the file",
+        .head = VXS_HEAD_IMAGES),
     TOLERANCE_ROW(AT(tolerance)),
     VXS_REAL_ROW("voxel-size", "MM", AT(voxel_size), NAN, 0.1, 100,
                  "resample all images to voxels of this size in mm", .head = VXS_HEAD_IMAGES),

@@ -29,7 +29,7 @@ static const char *main_metric(const vxs_results *s)
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
-/* The best baseline by a metric that does not weigh all features, NULL when there is none. */
+/* The best simple baseline by a metric: one that does not weigh all features; NULL: none. */
 static const vxs_json *best_baseline(const vxs_results *s, const char *metric)
 {
     const vxs_json *all = vxs_json_get(s->about, "baseline"), *best = NULL;
@@ -61,7 +61,7 @@ static void write_interval(FILE *out, const vxs_json *of)
         vxs_html(out, "%v to %v", low, high);
 }
 
-/* "best baseline (global signal): 0.6; difference 0.1 (95 % interval 0.05 to 0.15)" */
+/* "best simple baseline (global signal): 0.6; difference 0.1 (95 % interval 0.05 to 0.15)" */
 static void write_baseline(const vxs_results *s, const char *role, const vxs_json *baseline)
 {
     const char *metric = main_metric(s);
@@ -90,12 +90,12 @@ void vxs_sentence_score(const vxs_results *s)
     write_interval(s->out, m);
     fputs(")", s->out);
     if (best)
-        write_baseline(s, "best baseline", best);
+        write_baseline(s, "best simple baseline", best);
     if (dense && isfinite(vxs_results_number(dense, metric)))
         write_baseline(s, "all features weighed", dense);
 }
 
-/* What the difference to the best baseline means. */
+/* What the difference to the best simple baseline means. */
 static void write_comparison(const vxs_results *s)
 {
     const vxs_json *best = best_baseline(s, main_metric(s));
@@ -224,7 +224,8 @@ void vxs_sentence_comparison(const vxs_results *s)
 {
     const vxs_json *c = vxs_json_get(s->about, "comparison");
     const char *names = s->record.class_count > 2 ? "AUC, sensitivity and balanced accuracy compare"
-                        : s->classes ? "AUC, sensitivity, specificity and balanced accuracy compare"
+                        : s->classes ? "AUC, sensitivity, specificity, balanced accuracy, average "
+                                       "precision and precision at break-even compare"
                                      : "The correlation compares";
     if (strcmp(vxs_results_text(c, "subjects_of"), "one fold") == 0)
         vxs_html(s->out, "%s held-out subjects of the same fold (%g pairs%s in %g folds)", names,
@@ -253,7 +254,8 @@ static void describe_baselines(const vxs_results *s, const vxs_json *baselines)
     if (vxs_json_get(baselines, VXS_DENSE_KEY))
         vxs_html(s->out,
                  ", dense linear is %s regression with a weight for every feature, its penalty "
-                 "chosen by the same inner folds",
+                 "chosen by the same inner folds; it has a comparison of its own beside that with "
+                 "the best of the simple baselines, which are the others",
                  s->classes ? "logistic" : "ridge");
     fputs(".", s->out);
 }
@@ -261,10 +263,14 @@ static void describe_baselines(const vxs_results *s, const vxs_json *baselines)
 static void write_table(const vxs_results *s)
 {
     const vxs_json *other = vxs_json_get(s->about, "baseline");
-    const char *slope = s->record.class_count == 2
-                            ? " A calibration slope of 1 is ideal; below 1, probabilities are too "
-                              "extreme."
-                            : "";
+    const char *meanings =
+        s->record.class_count == 2
+            ? " A calibration slope of 1 is ideal; below 1, probabilities are too extreme. F2 is "
+              "F1 with a subject that is missed counting four times one that is falsely found; "
+              "Matthews correlation is that of predicted and true class. Average precision is the "
+              "area under the precision-recall curve, and at break-even as many subjects are "
+              "predicted as positive as are: by chance both are the share of the positive class."
+            : "";
     const char *curve = s->record.class_count > 0
                             ? " The ROC curve pools the scores of all folds (with several repeats, "
                               "of the first), so that the area under it may differ from the AUC."
@@ -287,7 +293,7 @@ static void write_table(const vxs_results *s)
              "; all other metrics are computed over all subjects.%s%s Under the value of each "
              "baseline: the difference model - baseline, with an interval from the same bootstrap "
              "draws. ",
-             curve, slope);
+             curve, meanings);
     describe_baselines(s, other);
     vxs_html(s->out,
              " scores.tsv also has inner scores, which only choose %s and are optimistically "

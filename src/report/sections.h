@@ -75,8 +75,8 @@ void vxs_caption_selection(const vxs_results *results);
 VXS_MUST_CHECK vxs_status vxs_section_choice(const vxs_results *results, vxs_error *err);
 void vxs_section_permuting(const vxs_results *results); /* rows of the table of settings */
 void vxs_section_halving(const vxs_results *results);
-/* scores.c: a metric with the names of classes; the main score and the best baseline; and which
- * subjects metrics compare, as sentences without their full stop. */
+/* scores.c: a metric with the names of classes; the main score and the best simple baseline; and
+ * which subjects metrics compare, as sentences without their full stop. */
 const char *vxs_results_metric(const vxs_results *results, const char *key,
                                char text[VXS_METRIC_TEXT]);
 void vxs_sentence_score(const vxs_results *results);

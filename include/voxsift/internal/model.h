@@ -218,10 +218,10 @@ typedef struct {
 } vxs_class_scores;
 /* Label of a baseline from its key in files: "covariates + global signal". */
 const char *vxs_baseline_words(const char *key, bool covariates);
-/* Formats that interpret the difference to the best baseline: the metric in words, the baseline's
- * name, and vxs_adding_words. */
+/* Formats that interpret the difference to the best simple baseline: the metric in words, the
+ * baseline's name, and vxs_adding_words. */
 #define VXS_ADDS_NOTHING "By %s the baseline \"%s\" predicts as well; the %s nothing to it here."
-#define VXS_BETTER       "By %s the model predicts better than the best baseline, \"%s\"."
+#define VXS_BETTER       "By %s the model predicts better than the best simple baseline, \"%s\"."
 #define VXS_NOT_BETTER                                                                             \
     "The interval of the difference in %s to the baseline \"%s\" includes 0: there is no "         \
     "evidence that the model predicts better."

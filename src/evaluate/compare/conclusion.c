@@ -48,6 +48,13 @@ static const char *also_t(const subject *s, char text[T_TEXT])
     return isnan(s->d->resampled.p) ? "" : text;
 }
 
+/* Swaps and bootstrap draws may disagree near the level. */
+static const char *weakly(const subject *s)
+{
+    return s->d->low <= 0 && s->d->high >= 0 ? " But the interval includes 0: the evidence is weak."
+                                             : "";
+}
+
 /* The model with the larger value is named first; so is the better one where a metric has one. */
 static char *say_better(const subject *s, vxs_error *err)
 {
@@ -55,10 +62,10 @@ static char *say_better(const subject *s, vxs_error *err)
     bool first = (s->d->value > 0) != s->row->is_error;
     double low = s->d->value > 0 ? s->d->low : -s->d->high;
     double high = s->d->value > 0 ? s->d->high : -s->d->low;
-    return vxs_format(err, "%s %s %s by %s in %s (%s%s).", first ? s->first : s->second,
+    return vxs_format(err, "%s %s %s by %s in %s (%s%s).%s", first ? s->first : s->second,
                       s->row->best_at_one ? "is larger than" : "predicts better than",
                       first ? s->second : s->first, vxs_score_text(fabs(s->d->value), false, value),
-                      s->words, facts(s, low, high, text), also_t(s, t));
+                      s->words, facts(s, low, high, text), also_t(s, t), weakly(s));
 }
 
 static char *conclude(const subject *s, vxs_error *err)
