@@ -196,6 +196,7 @@ typedef struct {
     int64_t degree;
     double epsilon; /* of support vector regression, in standard deviations of the target */
     int solver;
+    int64_t memory; /* bytes, of the kernels of a fit; 0: half of the machine's */
 } vxs_svm_settings;
 
 typedef struct {

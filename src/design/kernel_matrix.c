@@ -1,11 +1,14 @@
 /* kernel_matrix.c - kernels between training rows from their inner products, tile by tile.
  *
  * Squared distances, their median, and kernel values are passes over the products, which are not
- * copied: one matrix of products thus serves all folds and gammas. */
+ * copied: one matrix of products thus serves all folds and gammas. Where it does not fit into
+ * memory products are made of features, in each pass. */
 #include "design/design.h"
 #include "design/gauss.h"
 
+#include <cblas.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +24,7 @@ void vxs_kernel_rows_release(vxs_kernel_rows *s)
 {
     free(s->own);
     free(s->c);
+    free(s->values);
     *s = (vxs_kernel_rows){ .m = 0 };
 }
 
@@ -28,7 +32,7 @@ void vxs_kernel_rows_release(vxs_kernel_rows *s)
 vxs_status vxs_kernel_rows_init(const vxs_residual_products *r, vxs_kernel_rows *s, vxs_error *err)
 {
     const size_t q = r->columns, m = r->count;
-    *s = (vxs_kernel_rows){ .m = m, .residual = r };
+    *s = (vxs_kernel_rows){ .m = m, .residual = r, .nthreads = 1 };
     s->own = vxs_alloc(m + 1, sizeof(*s->own), err);
     s->c = vxs_alloc(m + 1, vxs_times(q + 1, sizeof(*s->c)), err);
     if (!s->own || !s->c) {
@@ -48,6 +52,60 @@ vxs_status vxs_kernel_rows_init(const vxs_residual_products *r, vxs_kernel_rows 
     return VXS_OK;
 }
 
+static void find_own(vxs_kernel_rows *s)
+{
+    for (size_t j = 0; j < s->m; j++)
+        s->own[j] = cblas_ddot((int)s->p, s->values + j * s->p, 1, s->values + j * s->p, 1);
+}
+
+static vxs_status allocate_rows(vxs_kernel_rows *s, vxs_error *err)
+{
+    s->own = vxs_alloc(s->m + 1, sizeof(*s->own), err);
+    s->values = vxs_alloc(s->m + 1, vxs_times(s->p, sizeof(*s->values)), err);
+    if (s->own && s->values)
+        return VXS_OK;
+    vxs_kernel_rows_release(s);
+    return VXS_FAILED;
+}
+
+vxs_status vxs_kernel_rows_read(const vxs_context *context, vxs_design *design, vxs_kernel_rows *s,
+                                vxs_error *err)
+{
+    const size_t n = design->n, p = design->p;
+    size_t set[TILE];
+    *s = (vxs_kernel_rows){ .m = n, .p = p, .nthreads = design->nthreads };
+    double *block = vxs_alloc(TILE, vxs_times(n, sizeof(*block)), err);
+    vxs_status status = block ? allocate_rows(s, err) : VXS_FAILED;
+    for (size_t first = 0; first < p && !status; first += TILE) {
+        size_t count = p - first < TILE ? p - first : TILE;
+        for (size_t k = 0; k < count; k++)
+            set[k] = first + k;
+        vxs_design_fetch(design, set, count, block);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < count; k++)
+                s->values[i * p + first + k] = block[k * n + i];
+        status = vxs_check_interrupted(context, err);
+    }
+    free(block);
+    if (!status)
+        find_own(s);
+    else
+        vxs_kernel_rows_release(s);
+    return status;
+}
+
+vxs_status vxs_kernel_rows_some(const vxs_kernel_rows *s, const size_t *set, size_t count,
+                                vxs_kernel_rows *some, vxs_error *err)
+{
+    *some = (vxs_kernel_rows){ .m = count, .p = s->p, .nthreads = s->nthreads };
+    vxs_status status = allocate_rows(some, err);
+    for (size_t k = 0; k < count && !status; k++) {
+        memcpy(some->values + k * s->p, s->values + set[k] * s->p, s->p * sizeof(*s->values));
+        some->own[k] = s->own[set[k]];
+    }
+    return status;
+}
+
 /* Products of row j with some that follow each other. */
 static void products_with(const vxs_kernel_rows *s, size_t j, size_t first, size_t count,
                           double *row)
@@ -64,6 +122,20 @@ static void products_with(const vxs_kernel_rows *s, size_t j, size_t first, size
         for (size_t i = 0; i < count; i++)
             row[i] += c * other[i] - z * sums[i * q];
     }
+}
+
+/* Products of some rows with others, from j and from first: a column of `tile` for each of the
+ * former. */
+static void products_between(const vxs_kernel_rows *s, size_t j, size_t rows,
+                             const vxs_kernel_rows *others, size_t first, size_t count,
+                             double *tile, size_t stride)
+{
+    if (!s->residual)
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)rows, (int)s->p, 1,
+                    others->values + first * s->p, (int)s->p, s->values + j * s->p, (int)s->p, 0,
+                    tile, (int)stride);
+    for (size_t a = 0; a < rows && s->residual; a++)
+        products_with(s, j + a, first, count, tile + a * stride);
 }
 
 /* ---- Distances ------------------------------------------------------------------------------- */
@@ -179,22 +251,33 @@ static void add_squares(pairs *p, size_t j, size_t first, size_t count, const do
         add_pairs(p, count, squares);
 }
 
-static vxs_status list_pairs(pairs *p, vxs_error *err)
+/* Rows from j with those of a tile that come before. */
+static void add_tile(pairs *p, size_t j, size_t first)
 {
     const vxs_kernel_rows *s = p->rows;
-    double row[TILE];
+    const size_t rows = s->m - j < TILE ? s->m - j : TILE;
+    double tile[TILE * TILE];
+    products_between(s, j, rows, s, first, first < j ? TILE : rows, tile, TILE);
+    for (size_t a = 0; a < rows; a++) {
+        size_t count = first < j ? TILE : a;
+        double *row = tile + a * TILE;
+        for (size_t i = 0; i < count; i++)
+            row[i] = square_of(s->own[first + i], s->own[j + a], row[i]);
+        add_squares(p, j + a, first, count, row);
+    }
+}
+
+static vxs_status list_pairs(pairs *p, vxs_error *err)
+{
+    const size_t m = p->rows->m;
     vxs_status status = VXS_OK;
     p->below = p->whole = 0;
     p->count = 0;
-    for (size_t j = 1; j < s->m && !status; j++)
-        for (size_t first = 0; first < j && !status; first += TILE) {
-            size_t count = j - first < TILE ? j - first : TILE;
-            status = reserve(p, TILE, err);
-            products_with(s, j, first, count, row);
-            for (size_t i = 0; i < count; i++)
-                row[i] = square_of(s->own[first + i], s->own[j], row[i]);
+    for (size_t j = 0; j < m && !status; j += TILE)
+        for (size_t first = 0; first <= j && !status; first += TILE) {
+            status = reserve(p, (size_t)TILE * TILE, err);
             if (!status)
-                add_squares(p, j, first, count, row);
+                add_tile(p, j, first);
         }
     return status;
 }
@@ -214,7 +297,7 @@ static vxs_status find_range(pairs *p, vxs_error *err)
         size_t i = vxs_random_below(&random, 2 * k, s->m);
         size_t j = vxs_random_below(&random, 2 * k + 1, s->m);
         double product;
-        products_with(s, j, i, 1, &product);
+        products_between(s, j, 1, s, i, 1, &product, 1);
         double square = i == j ? 0 : square_of(s->own[i], s->own[j], product);
         add_squares(p, j, i, 1, &square);
     }
@@ -294,13 +377,26 @@ double vxs_kernel_value(const vxs_kernel *kernel, double product, double own, do
 
 double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, double other)
 {
-    double inner = kernel->gamma / kernel->scale;
-    if (kernel->kind == VXS_KERNEL_LINEAR)
-        return kernel->factor / kernel->scale;
-    if (kernel->kind == VXS_KERNEL_RBF)
-        return 2 * inner * vxs_kernel_value(kernel, product, own, other);
-    return kernel->factor * kernel->degree * inner *
-           power(inner * product + kernel->constant, kernel->degree - 1);
+    const vxs_kernel slopes = vxs_kernel_of_slopes(kernel);
+    return vxs_kernel_value(&slopes, product, own, other);
+}
+
+/* A linear one has the slope of a polynomial of degree 0. */
+vxs_kernel vxs_kernel_of_slopes(const vxs_kernel *kernel)
+{
+    const double inner = kernel->gamma / kernel->scale;
+    vxs_kernel slopes = *kernel;
+    if (kernel->kind == VXS_KERNEL_RBF) {
+        slopes.factor *= 2 * inner;
+    } else if (kernel->kind == VXS_KERNEL_POLY) {
+        slopes.factor *= kernel->degree * inner;
+        slopes.degree--;
+    } else {
+        slopes.kind = VXS_KERNEL_POLY;
+        slopes.degree = 0;
+        slopes.factor /= kernel->scale;
+    }
+    return slopes;
 }
 
 /* At most TILE of them. */
@@ -334,10 +430,10 @@ static void fill_tile(const vxs_kernel *kernel, const vxs_kernel_rows *s, size_t
 {
     const size_t m = s->m, rows = m - first < TILE ? m - first : TILE;
     double tile[TILE * TILE];
+    products_between(s, first, rows, s, before, before < first ? TILE : rows, tile, TILE);
     for (size_t a = 0; a < rows; a++) {
-        size_t j = first + a, count = j - before < TILE ? j - before : TILE;
+        size_t j = first + a, count = before < first ? TILE : a;
         double *row = tile + a * TILE;
-        products_with(s, j, before, count, row);
         vxs_kernel_apply(kernel, s->own + before, s->own[j], count, row);
         memcpy(k + j * m + before, row, count * sizeof(*row));
     }
@@ -348,9 +444,40 @@ static void fill_tile(const vxs_kernel *kernel, const vxs_kernel_rows *s, size_t
 
 void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *s, double *k)
 {
+#pragma omp parallel for num_threads(s->nthreads) schedule(dynamic)
     for (size_t first = 0; first < s->m; first += TILE)
         for (size_t before = 0; before <= first; before += TILE)
             fill_tile(kernel, s, first, before, k);
     for (size_t i = 0; i < s->m; i++)
         k[i * s->m + i] = vxs_kernel_value(kernel, s->own[i], s->own[i], s->own[i]);
+}
+
+/* ---- Products with the kernel matrix --------------------------------------------------------- */
+
+/* Rows of a tile times the vectors. */
+static void add_rows(const vxs_kernel *kernel, const vxs_kernel_rows *s, size_t first,
+                     const vxs_kernel_rows *others, const double *v, size_t k, double *tile,
+                     double *sums)
+{
+    enum { SIDE = VXS_KERNEL_TILE };
+    const size_t rows = s->m - first < SIDE ? s->m - first : SIDE;
+    for (size_t j = 0; j < others->m; j += SIDE) {
+        size_t count = others->m - j < SIDE ? others->m - j : SIDE;
+        products_between(s, first, rows, others, j, count, tile, SIDE);
+        for (size_t a = 0; a < rows; a++)
+            vxs_kernel_apply(kernel, others->own + j, s->own[first + a], count, tile + a * SIDE);
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)k, (int)count, 1, tile,
+                    SIDE, v + j, (int)others->m, 1, sums + first, (int)s->m);
+    }
+}
+
+void vxs_kernel_add(const vxs_kernel *kernel, const vxs_kernel_rows *s,
+                    const vxs_kernel_rows *others, const double *v, size_t k, double *tiles,
+                    double *sums)
+{
+    enum { SIDE = VXS_KERNEL_TILE };
+#pragma omp parallel for num_threads(s->nthreads) schedule(dynamic)
+    for (size_t first = 0; first < s->m; first += SIDE)
+        add_rows(kernel, s, first, others, v, k, tiles + (size_t)omp_get_thread_num() * SIDE * SIDE,
+                 sums);
 }

@@ -7,6 +7,7 @@
  * the score over the training subjects, which is w where the kernel is linear. */
 #include "model/machine.h"
 #include "model/estimators.h"
+#include "voxsift/internal/machine.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -25,7 +26,9 @@ typedef struct {
     double spread; /* standard deviation of the target */
     vxs_kernel_rows training;
     bool varies;
-    double *values; /* of the kernel */
+    double *values; /* of the kernel, unless it is made in */
+    bool tiles;     /* of the features, of at most as many subjects: */
+    size_t room;
     vxs_products *pool;
     vxs_design *design;
     vxs_kernel_norm norm;
@@ -69,12 +72,21 @@ static vxs_status make_kernel(const vxs_task *t, machines *m, vxs_error *err)
     vxs_status status = VXS_OK;
     if (!(m->kernel.scale > 0)) {
         status = vxs_kernel_scale(&m->kernel, &m->training, t->weights, &differ, err);
-        m->varies = vxs_residual_rows_vary(&m->training) && (differ || !centers);
+        bool apart = m->tiles ? differ : vxs_residual_rows_vary(&m->training);
+        m->varies = apart && (differ || !centers);
     }
-    if (!status && !m->values)
+    m->kernel.factor = m->varies ? m->spread : 0;
+    if (!status && m->tiles)
+        status = vxs_kernel_tiles_new(&m->kernel, &m->training, m->room, &m->design, err);
+    m->kernel.factor = m->spread;
+    if (status || m->tiles) {
+        m->norm = vxs_kernel_norm_of(m->design);
+        return status;
+    }
+    if (!m->values)
         m->values = vxs_kernel_borrow(m->pool, t->cohort->n, err);
-    if (status || !m->values)
-        return status ? status : VXS_FAILED;
+    if (!m->values)
+        return VXS_FAILED;
     if (m->varies)
         vxs_kernel_fill(&m->kernel, &m->training, m->values);
     else
@@ -109,6 +121,58 @@ double vxs_machine_bytes(const vxs_task *t)
     return (n * n + (unit ? all * all : 0)) * sizeof(double);
 }
 
+static double memory_of(int64_t memory)
+{
+    return memory > 0 ? (double)memory : (double)vxs_memory_of_machine() / 2;
+}
+
+/* Products of all rows of the cohort and the kernel of as many; folds differ, and do alike. */
+static bool is_too_large(const vxs_task *t, int64_t memory)
+{
+    double n = (double)t->cohort->n;
+    return 2 * n * n * sizeof(double) > memory_of(memory);
+}
+
+/* Features of the training subjects, and how many of these a block of the kernel may have: beside
+ * it stand factors of a part of it, in all twice as much. */
+static vxs_status read_rows(const vxs_context *context, const vxs_task *t, int64_t memory,
+                            machines *m, vxs_error *err)
+{
+    double features = (double)t->n * (double)t->cohort->p * sizeof(double);
+    double left = memory_of(memory) - features;
+    if (left < features)
+        return vxs_fail(err, VXS_FAILED,
+                        "the kernel of %zu subjects takes %.3g GB and their features %.3g GB, more "
+                        "than '--mem' or half of the machine's memory, %.3g GB",
+                        t->cohort->n, 16e-9 * (double)t->cohort->n * (double)t->cohort->n,
+                        features / 1e9, memory_of(memory) / 1e9);
+    m->room = (size_t)sqrt(left / (2 * sizeof(double)));
+    if (!t->products_shared)
+        vxs_log(context, VXS_LOG_INFO,
+                "the kernel of %zu subjects takes %.3g GB: it is made in tiles, of at most %zu "
+                "subjects at a time ('--mem')",
+                t->cohort->n, 16e-9 * (double)t->cohort->n * (double)t->cohort->n, m->room);
+    vxs_status status = vxs_design_measure(t->design, err);
+    return status ? status : vxs_kernel_rows_read(context, t->design, &m->training, err);
+}
+
+static vxs_status find_products(const vxs_context *context, const vxs_task *t,
+                                const vxs_method_settings *settings, machines *m, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    if (vxs_kernel_is_given(settings))
+        m->products = t->products->given;
+    else
+        status = vxs_products_of(context, t, &m->products, &m->own, err);
+    if (!status)
+        status = vxs_residual_rows_init(t, m->products->values, m->products->n,
+                                        settings->svm.kernel == VXS_KERNEL_RBF, &m->rows, err);
+    if (!status)
+        status = vxs_kernel_rows_init(&m->rows.products, &m->training, err);
+    m->training.nthreads = vxs_context_threads(context);
+    return status;
+}
+
 static vxs_status make_machines(const vxs_context *context, vxs_task *t,
                                 const vxs_method_settings *settings, vxs_error *err)
 {
@@ -129,17 +193,12 @@ static vxs_status make_machines(const vxs_context *context, vxs_task *t,
     t->prepared = &m->head;
     uint64_t read = vxs_design_read(t->design);
     vxs_status status = vxs_share_kernel(context, t, settings, err);
-    if (!status && vxs_kernel_is_given(settings))
-        m->products = t->products->given;
-    else if (!status)
-        status = vxs_products_of(context, t, &m->products, &m->own, err);
+    m->tiles = !vxs_kernel_is_given(settings) && is_too_large(t, s->memory);
     if (!status)
-        status = vxs_residual_rows_init(t, m->products->values, m->products->n,
-                                        s->kernel == VXS_KERNEL_RBF, &m->rows, err);
-    if (!status)
-        status = vxs_kernel_rows_init(&m->rows.products, &m->training, err);
+        status = m->tiles ? read_rows(context, t, s->memory, m, err)
+                          : find_products(context, t, settings, m, err);
     /* the products that folds share are not of one fold; `unit` has measured the columns as well */
-    bool reads = !vxs_kernel_is_given(settings) && (m->own || !t->products_shared);
+    bool reads = !vxs_kernel_is_given(settings) && !m->tiles && (m->own || !t->products_shared);
     m->passes = (reads ? 1 : 0) + vxs_machine_passes(t, read);
     return status ? status : make_kernel(t, m, err);
 }
@@ -227,6 +286,30 @@ vxs_status vxs_machine_begin(const vxs_task *t, double *passes, vxs_output_fit *
     return VXS_OK;
 }
 
+/* Standardized features of the training subjects, and what standardizes those of others. */
+static vxs_status keep_features(const vxs_task *t, vxs_machine *m, vxs_error *err)
+{
+    size_t n = t->n, p = t->cohort->p, q = t->covariate_count;
+    double *wide = vxs_alloc(t->cohort->n + n, sizeof(*wide), err);
+    const vxs_scored_rows rows = { t->cohort, t->rows, t->covariates, n, n };
+    m->p = p;
+    m->covariate_count = q;
+    m->values = vxs_alloc(p, vxs_times(n, sizeof(*m->values)), err);
+    m->scales = vxs_alloc(p, (1 + q) * sizeof(*m->scales), err);
+    vxs_status status = wide && m->values && m->scales ? VXS_OK : VXS_FAILED;
+    for (size_t j = 0; j < p && !status; j++) {
+        double *scale = m->scales + j * (1 + q), *values = wide + t->cohort->n;
+        status = vxs_find_scale(t, j, scale, scale + 1, err);
+        if (status)
+            break;
+        vxs_standardized_values(&rows, j, *scale, scale + 1, q, wide, values);
+        for (size_t i = 0; i < n; i++)
+            m->values[j * n + i] = (float)values[i];
+    }
+    free(wide);
+    return status;
+}
+
 static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     machines *prepared = (machines *)t->prepared;
@@ -239,9 +322,9 @@ static vxs_status decode(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     m->kernel = prepared->kernel;
     o->fit.certificate.gamma = vxs_kernel_is_curved(m->kernel.kind) ? m->kernel.gamma : 0;
     m->products = prepared->products;
-    m->residual = &prepared->rows.products;
+    m->residual = prepared->tiles ? NULL : &prepared->rows.products;
     m->own = prepared->training.own;
-    return VXS_OK;
+    return prepared->tiles ? keep_features(t, m, err) : VXS_OK;
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -291,30 +374,6 @@ static vxs_status scale_gradient(const vxs_task *t, vxs_solution *fit)
     return VXS_OK;
 }
 
-/* Standardized features of the training subjects, and what standardizes those of others. */
-static vxs_status keep_features(const vxs_task *t, vxs_machine *m, vxs_error *err)
-{
-    size_t n = t->n, p = t->cohort->p, q = t->covariate_count;
-    double *wide = vxs_alloc(t->cohort->n + n, sizeof(*wide), err);
-    const vxs_scored_rows rows = { t->cohort, t->rows, t->covariates, n, n };
-    m->p = p;
-    m->covariate_count = q;
-    m->values = vxs_alloc(p, vxs_times(n, sizeof(*m->values)), err);
-    m->scales = vxs_alloc(p, (1 + q) * sizeof(*m->scales), err);
-    vxs_status status = wide && m->values && m->scales ? VXS_OK : VXS_FAILED;
-    for (size_t j = 0; j < p && !status; j++) {
-        double *scale = m->scales + j * (1 + q), *values = wide + t->cohort->n;
-        status = vxs_find_scale(t, j, scale, scale + 1, err);
-        if (status)
-            break;
-        vxs_standardized_values(&rows, j, *scale, scale + 1, q, wide, values);
-        for (size_t i = 0; i < n; i++)
-            m->values[j * n + i] = (float)values[i];
-    }
-    free(wide);
-    return status;
-}
-
 /* A kernel that is given has weights of its values, and none of features. */
 static vxs_status flatten(const machines *prepared, vxs_machine *m, vxs_solution *fit,
                           vxs_error *err)
@@ -350,7 +409,7 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     double *v = vxs_alloc(t->n, sizeof(*v), err);
     vxs_status status = v ? VXS_OK : VXS_FAILED;
     if (!status)
-        status = vxs_machine_gradient(m, m->residual, prepared->design, t, v, err);
+        status = vxs_machine_gradient(m, &prepared->training, t, v, err);
     if (!status)
         status = vxs_machine_scan(t, v, NULL, &o->fit, err);
     if (!status)
@@ -361,6 +420,10 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
                                                      : scale_gradient(t, &o->fit);
     m->products = NULL;
     m->residual = NULL;
+    if (m->kernel.kind == VXS_KERNEL_LINEAR) {
+        free(m->values);
+        m->values = NULL;
+    }
     return status;
 }
 
@@ -371,10 +434,9 @@ static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     if (!vxs_kernel_is_curved(m->kernel.kind))
         return VXS_OK;
     const machines *prepared = (const machines *)t->prepared;
-    vxs_status status =
-        vxs_machine_sensitivity(m, &prepared->rows.products, prepared->design, t, err);
+    vxs_status status = vxs_machine_sensitivity(m, &prepared->training, t, err);
     o->fit.certificate.passes += vxs_machine_passes(t, read);
-    return status ? status : keep_features(t, m, err);
+    return status || m->values ? status : keep_features(t, m, err);
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -420,8 +482,8 @@ vxs_status vxs_machine_score(const vxs_output_fit *o, const vxs_scored_rows *x, 
         return score_by_products(m, x, scores, err);
     if (m->kernel.kind == VXS_KERNEL_PRECOMPUTED)
         return score_by_rows(m, x, scores, err);
-    return m->kernel.kind == VXS_KERNEL_LINEAR ? vxs_linear_encoder.score(o, x, scores, err)
-                                               : vxs_machine_score_features(m, x, scores, err);
+    return m->values ? vxs_machine_score_features(m, x, scores, err)
+                     : vxs_linear_encoder.score(o, x, scores, err);
 }
 
 /* ---- For the checker ------------------------------------------------------------------------- */
@@ -485,8 +547,7 @@ static vxs_status encode(const vxs_task *t, const vxs_output_fit *o, vxs_solutio
         status = vxs_fail(err, VXS_BAD_DATA,
                           "the model's weights of kernel values are not those of its subjects");
     if (!status && m->sensitivity)
-        status = vxs_machine_sensitivity(again.encoded, &prepared->rows.products, prepared->design,
-                                         t, err);
+        status = vxs_machine_sensitivity(again.encoded, &prepared->training, t, err);
     if (!status && m->sensitivity && !agree(found->sensitivity, m->sensitivity, t->cohort->p))
         status =
             vxs_fail(err, VXS_BAD_DATA, "the model's sensitivities are not those of its subjects");

@@ -90,16 +90,14 @@ void vxs_machine_free(void *machine);
 /* given_kernel.c */
 bool vxs_kernel_is_given(const vxs_method_settings *settings);
 
-/* machine_maps.c: of the kernel `design` of a task's training subjects. X'v is the mean gradient of
- * the score over these. */
+/* machine_maps.c: of the task's training subjects. X'v is the mean gradient of the score over
+ * these. */
 VXS_MUST_CHECK vxs_status vxs_machine_gradient(const vxs_machine *machine,
-                                               const vxs_residual_products *residual,
-                                               vxs_design *design, const vxs_task *task, double *v,
-                                               vxs_error *err);
+                                               const vxs_kernel_rows *training,
+                                               const vxs_task *task, double *v, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_machine_sensitivity(vxs_machine *machine,
-                                                  const vxs_residual_products *residual,
-                                                  vxs_design *design, const vxs_task *task,
-                                                  vxs_error *err);
+                                                  const vxs_kernel_rows *training,
+                                                  const vxs_task *task, vxs_error *err);
 
 /* machine_scores.c: adds to the scores of rows what the features that the model keeps make of them;
  * takes memory for each pair of a row and a support vector. */

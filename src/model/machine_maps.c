@@ -1,10 +1,9 @@
 /* machine_maps.c - the gradient of a machine's score at its training subjects, whose mean is a map
  * and whose root mean square says how much the score depends on a feature.
  *
- * At subject i it is X'g, g_l = a_l s_li without l = i, which has minus the sum of all where the
- * kernel is a function of the distance; s is the slope of the kernel of subjects l and i. That of
- * the Gaussian kernel is a multiple of its value, so that products with the kernel matrix give
- * both maps. */
+ * At subject i it is X'g, g_l = a_l s_li, without the sum of these for l = i where the kernel is a
+ * function of the distance; s, the slope of the kernel of subjects l and i, is a kernel itself, so
+ * that products with its matrix, made in tiles, give both maps. */
 #include "model/machine.h"
 
 #include <math.h>
@@ -13,166 +12,107 @@
 
 #define COLUMNS 256 /* of a block */
 
-static double share_of(const vxs_task *t, size_t i, double total)
-{
-    return vxs_task_weight(t, i) / total;
-}
-
-/* ---- The Gaussian kernel --------------------------------------------------------------------- */
-
-static double slope_of(const vxs_machine *m)
-{
-    return 2 * m->kernel.gamma / m->kernel.scale;
-}
-
-/* f = K a, the values of the training subjects, and K u for their shares u of all. */
-static vxs_status find_values(const vxs_machine *m, vxs_design *design, const vxs_task *t,
-                              double *f, vxs_error *err)
-{
-    size_t n = m->n;
-    double *v = vxs_alloc(2 * n, sizeof(*v), err), total = vxs_task_total(t);
-    if (!v)
-        return VXS_FAILED;
-    for (size_t i = 0; i < n; i++) {
-        v[i] = m->weight[i];
-        v[n + i] = share_of(t, i, total);
-    }
-    vxs_design_scan(design, v, 2, f);
-    free(v);
-    return VXS_OK;
-}
-
-static vxs_status weigh_by_values(const vxs_machine *m, vxs_design *design, const vxs_task *t,
-                                  double *v, vxs_error *err)
-{
-    size_t n = m->n;
-    double *f = vxs_alloc(2 * n, sizeof(*f), err), total = vxs_task_total(t);
-    vxs_status status = f ? find_values(m, design, t, f, err) : VXS_FAILED;
-    for (size_t l = 0; l < n && !status; l++)
-        v[l] = slope_of(m) * (m->weight[l] * f[n + l] - share_of(t, l, total) * f[l]);
-    free(f);
-    return status;
-}
-
+/* Kernels S of slopes, and the shares u of the training subjects. */
 typedef struct {
     const vxs_task *task;
     vxs_machine *machine;
-    vxs_design *kernel;
-    const double *f;
-    double *x, *weighted, *products; /* of a block: n x COLUMNS */
-} sensitivity;
+    const vxs_kernel_rows *training;
+    vxs_kernel slopes;
+    double *share, *f;               /* u; S a, of functions of the distance, or 0 */
+    double *x, *weighted, *products; /* of a block: n x columns */
+    double *tiles;
+    size_t columns;
+} maps;
 
-/* Columns x of the features become K (a o x) - f o x, gradients by a feature at each subject. */
-static void measure_block(const sensitivity *s, size_t first, size_t count)
+static void release(maps *s)
+{
+    free(s->share);
+    free(s->x);
+    free(s->tiles);
+}
+
+static void multiply(const maps *s, const double *v, size_t k, double *sums)
+{
+    memset(sums, 0, s->training->m * k * sizeof(*sums));
+    vxs_kernel_add(&s->slopes, s->training, s->training, v, k, s->tiles, sums);
+}
+
+static vxs_status begin(const vxs_machine *m, const vxs_kernel_rows *training, const vxs_task *t,
+                        maps *s, vxs_error *err)
+{
+    const size_t n = training->m, p = t->cohort->p, threads = (size_t)training->nthreads;
+    const double total = vxs_task_total(t);
+    *s = (maps){ .task = t,
+                 .training = training,
+                 .slopes = vxs_kernel_of_slopes(&m->kernel),
+                 .columns = p < COLUMNS ? p : COLUMNS };
+    s->share = vxs_alloc(2 * n, sizeof(*s->share), err);
+    s->x = vxs_alloc(3 * s->columns, vxs_times(n, sizeof(*s->x)), err);
+    s->tiles = vxs_alloc(threads * VXS_KERNEL_TILE, VXS_KERNEL_TILE * sizeof(*s->tiles), err);
+    if (!s->share || !s->x || !s->tiles) {
+        release(s);
+        return VXS_FAILED;
+    }
+    s->f = s->share + n;
+    s->weighted = s->x + s->columns * n;
+    s->products = s->x + 2 * s->columns * n;
+    for (size_t i = 0; i < n; i++)
+        s->share[i] = vxs_task_weight(t, i) / total;
+    if (m->kernel.kind == VXS_KERNEL_RBF)
+        multiply(s, m->weight, 1, s->f);
+    return VXS_OK;
+}
+
+vxs_status vxs_machine_gradient(const vxs_machine *m, const vxs_kernel_rows *training,
+                                const vxs_task *t, double *v, vxs_error *err)
+{
+    maps s;
+    vxs_status status = begin(m, training, t, &s, err);
+    if (status)
+        return status;
+    multiply(&s, s.share, 1, v);
+    for (size_t l = 0; l < m->n; l++)
+        v[l] = m->weight[l] * v[l] - s.share[l] * s.f[l];
+    release(&s);
+    return VXS_OK;
+}
+
+/* Columns x of the features become S (a o x) - f o x: the derivative at each subject. */
+static void measure_block(const maps *s, size_t first, size_t count)
 {
     const size_t n = s->machine->n;
-    const double total = vxs_task_total(s->task);
     size_t set[COLUMNS];
     for (size_t j = 0; j < count; j++)
         set[j] = first + j;
     vxs_design_fetch(s->task->design, set, count, s->x);
     for (size_t k = 0; k < n * count; k++)
         s->weighted[k] = s->machine->weight[k % n] * s->x[k];
-    vxs_design_scan(s->kernel, s->weighted, count, s->products);
+    multiply(s, s->weighted, count, s->products);
     for (size_t j = 0; j < count; j++) {
         double square = 0;
         for (size_t i = 0; i < n; i++) {
             double g = s->products[j * n + i] - s->f[i] * s->x[j * n + i];
-            square += share_of(s->task, i, total) * g * g;
+            square += s->share[i] * g * g;
         }
-        s->machine->sensitivity[first + j] = slope_of(s->machine) * sqrt(square);
+        s->machine->sensitivity[first + j] = sqrt(square);
     }
 }
 
-static vxs_status measure_by_values(vxs_machine *m, vxs_design *design, const vxs_task *t,
-                                    vxs_error *err)
+vxs_status vxs_machine_sensitivity(vxs_machine *m, const vxs_kernel_rows *training,
+                                   const vxs_task *t, vxs_error *err)
 {
-    size_t n = m->n, p = t->cohort->p, columns = p < COLUMNS ? p : COLUMNS;
-    double *space = vxs_alloc(3 * columns + 2, vxs_times(n, sizeof(*space)), err);
-    if (!space)
-        return VXS_FAILED;
-    double *f = space + 3 * columns * n;
-    const sensitivity s = { .task = t,
-                            .machine = m,
-                            .kernel = design,
-                            .f = f,
-                            .x = space,
-                            .weighted = space + columns * n,
-                            .products = space + 2 * columns * n };
-    vxs_status status = find_values(m, design, t, f, err);
-    for (size_t first = 0; first < p && !status; first += columns)
-        measure_block(&s, first, p - first < columns ? p - first : columns);
-    free(space);
-    return status;
-}
-
-/* ---- Other kernels --------------------------------------------------------------------------- */
-
-static void weigh_gradient(const vxs_machine *m, const vxs_residual_products *r, size_t i,
-                           double *z, double *g)
-{
-    (void)vxs_residual_products_trained(r, i, z, g);
-    for (size_t l = 0; l < m->n; l++)
-        g[l] = m->weight[l] * vxs_kernel_slope(&m->kernel, g[l], 0, 0);
-}
-
-static vxs_status weigh_by_slopes(const vxs_machine *m, const vxs_residual_products *r,
-                                  const vxs_task *t, double *v, vxs_error *err)
-{
-    size_t n = m->n;
-    double *g = vxs_alloc(n, sizeof(*g), err), total = vxs_task_total(t);
-    double *z = vxs_alloc(4 * (r->columns + 1), sizeof(*z), err);
-    vxs_status status = g && z ? VXS_OK : VXS_FAILED;
-    memset(v, 0, n * sizeof(*v));
-    for (size_t i = 0; i < n && !status; i++) {
-        weigh_gradient(m, r, i, z, g);
-        for (size_t l = 0; l < n; l++)
-            v[l] += g[l] * share_of(t, i, total);
-    }
-    free(g);
-    free(z);
-    return status;
-}
-
-static vxs_status measure_by_slopes(vxs_machine *m, const vxs_residual_products *r,
-                                    const vxs_task *t, vxs_error *err)
-{
-    size_t n = m->n;
-    double *g = vxs_alloc(n, vxs_times(n, sizeof(*g)), err), total = vxs_task_total(t);
-    double *z = vxs_alloc(4 * (r->columns + 1), sizeof(*z), err);
-    vxs_status status = g && z ? VXS_OK : VXS_FAILED;
-    for (size_t i = 0; i < n && !status; i++) {
-        weigh_gradient(m, r, i, z, g + i * n);
-        for (size_t l = 0; l < n; l++)
-            g[i * n + l] *= sqrt(share_of(t, i, total));
-    }
-    if (!status)
-        status = vxs_design_scan_lengths(t->design, g, n, m->sensitivity, err);
-    free(g);
-    free(z);
-    return status;
-}
-
-/* ---- Maps ------------------------------------------------------------------------------------ */
-
-vxs_status vxs_machine_gradient(const vxs_machine *m, const vxs_residual_products *r,
-                                vxs_design *design, const vxs_task *t, double *v, vxs_error *err)
-{
-    return m->kernel.kind == VXS_KERNEL_RBF ? weigh_by_values(m, design, t, v, err)
-                                            : weigh_by_slopes(m, r, t, v, err);
-}
-
-vxs_status vxs_machine_sensitivity(vxs_machine *m, const vxs_residual_products *r,
-                                   vxs_design *design, const vxs_task *t, vxs_error *err)
-{
-    size_t p = t->cohort->p;
+    const size_t p = t->cohort->p;
+    maps s;
     m->sensitivity = vxs_alloc(p, sizeof(*m->sensitivity), err);
-    if (!m->sensitivity)
-        return VXS_FAILED;
-    vxs_status status = m->kernel.kind == VXS_KERNEL_RBF ? measure_by_values(m, design, t, err)
-                                                         : measure_by_slopes(m, r, t, err);
-    const double *factor = status ? NULL : vxs_view_factor(t->design);
+    vxs_status status = m->sensitivity ? begin(m, training, t, &s, err) : VXS_FAILED;
+    if (status)
+        return status;
+    s.machine = m;
+    for (size_t first = 0; first < p; first += s.columns)
+        measure_block(&s, first, p - first < s.columns ? p - first : s.columns);
+    release(&s);
+    const double *factor = vxs_view_factor(t->design);
     for (size_t j = 0; j < p && factor; j++)
         m->sensitivity[j] *= factor[j];
-    return status;
+    return VXS_OK;
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEATURES 256 /* of a block */
+#define FEATURES 256  /* of a block */
+#define ROWS     4096 /* at a time */
 
 typedef struct {
     const vxs_machine *machine;
@@ -74,16 +75,16 @@ static void add_block(const scorer *s, size_t first, size_t count)
 static double sum_kernels(const scorer *s, size_t i)
 {
     const vxs_machine *m = s->machine;
-    const double *products = s->products + i * s->count;
+    double *products = s->products + i * s->count;
     double sum = 0;
+    vxs_kernel_apply(&m->kernel, s->own, s->other[i], s->count, products);
     for (size_t l = 0; l < s->count; l++)
-        sum += m->weight[s->subject[l]] *
-               vxs_kernel_value(&m->kernel, products[l], s->own[l], s->other[i]);
+        sum += m->weight[s->subject[l]] * products[l];
     return sum;
 }
 
-vxs_status vxs_machine_score_features(const vxs_machine *m, const vxs_scored_rows *x,
-                                      double *scores, vxs_error *err)
+static vxs_status score_some(const vxs_machine *m, const vxs_scored_rows *x, double *scores,
+                             vxs_error *err)
 {
     scorer s;
     vxs_status status = begin(m, x, &s, err);
@@ -92,5 +93,19 @@ vxs_status vxs_machine_score_features(const vxs_machine *m, const vxs_scored_row
     for (size_t i = 0; i < x->count && !status; i++)
         scores[i] += sum_kernels(&s, i);
     release(&s);
+    return status;
+}
+
+vxs_status vxs_machine_score_features(const vxs_machine *m, const vxs_scored_rows *x,
+                                      double *scores, vxs_error *err)
+{
+    vxs_status status = VXS_OK;
+    for (size_t first = 0; first < x->count && !status; first += ROWS) {
+        vxs_scored_rows some = *x;
+        some.rows += first;
+        some.covariates += x->covariates ? first : 0;
+        some.count = x->count - first < ROWS ? x->count - first : ROWS;
+        status = score_some(m, &some, scores + first, err);
+    }
     return status;
 }

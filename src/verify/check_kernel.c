@@ -12,13 +12,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define COLUMNS  64    /* read at a time */
 #define ROUNDING 1e-11 /* of the largest bound: beyond it; of the sum of |beta|: their sum */
 
 typedef struct {
     const vxs_problem *problem;
     size_t n;
-    size_t count;                     /* kernels, side by side */
-    double *column, *beta, *f, *part; /* n; f the values of the samples */
+    size_t count;            /* kernels, side by side */
+    double *columns;         /* n x COLUMNS */
+    double *beta, *f, *part; /* n; f the values of the samples */
     double lambda;
 } kernel;
 
@@ -106,15 +108,19 @@ static double multiply(const kernel *c, size_t g, const double *w, double *f, do
 {
     double square = 0;
     *size = 0;
-    for (size_t k = 0; k < c->n; k++) {
-        size_t column = g * c->n + k;
-        if (w[k] == 0)
-            continue;
-        vxs_design_fetch(c->problem->design, &column, 1, c->column);
-        for (size_t i = 0; i < c->n; i++) {
-            f[i] += w[k] * c->column[i];
-            square += w[k] * w[i] * c->column[i];
-            *size += fabs(w[k] * w[i] * c->column[i]);
+    for (size_t next = 0; next < c->n;) {
+        size_t set[COLUMNS], count = 0;
+        for (; next < c->n && count < COLUMNS; next++)
+            if (w[next] != 0)
+                set[count++] = g * c->n + next;
+        vxs_design_fetch(c->problem->design, set, count, c->columns);
+        for (size_t k = 0; k < count; k++) {
+            const double *column = c->columns + k * c->n, weight = w[set[k] - g * c->n];
+            for (size_t i = 0; i < c->n; i++) {
+                f[i] += weight * column[i];
+                square += weight * w[i] * column[i];
+                *size += fabs(weight * w[i] * column[i]);
+            }
         }
     }
     return square;
@@ -157,16 +163,16 @@ vxs_status vxs_check_kernel(const vxs_problem *problem, const vxs_solution *solu
                             vxs_certificate *certificate, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design);
-    double *space = vxs_alloc(4 * n, sizeof(*space), err);
+    double *space = vxs_alloc(3 + COLUMNS, vxs_times(n, sizeof(*space)), err);
     if (!space)
         return VXS_FAILED;
     kernel c = { .problem = problem,
                  .n = n,
                  .count = vxs_design_columns(problem->design) / n,
-                 .column = space,
-                 .beta = space + n,
-                 .f = space + 2 * n,
-                 .part = space + 3 * n,
+                 .beta = space,
+                 .f = space + n,
+                 .part = space + 2 * n,
+                 .columns = space + 3 * n,
                  .lambda = solution->certificate.lambda };
     *certificate = (vxs_certificate){ .lambda = c.lambda, .lambda_max = NAN };
     vxs_status status = find_empty_value(&c, &certificate->empty, err);

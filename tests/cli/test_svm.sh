@@ -11,6 +11,9 @@ rm -rf ./*
 run "$PYTHON" "$top/tests/model/one_vs_one_agrees.py"
 same "pairs of classes" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/svm_tiles_agrees.py"
+same "a kernel that is made in tiles" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 works "a cohort" voxsift simulate lasso --subjects 20 --features 5 -o c
 refuses 2 "'--gamma' goes with '--kernel rbf' or '--kernel poly'" voxsift fit c --target score --method svm --gamma 2 -o m
 works "with rbf" voxsift fit c --target score --method svm --kernel rbf --gamma 2 -o m
@@ -18,5 +21,7 @@ works "screened" voxsift fit c --target score --method svm --solver screened -o 
 same "bounds are counted" "$(grep -c '"screening"' s/model.json m/model.json)" "s/model.json:1
 m/model.json:0"
 works "its certificate" voxsift check-model s c
+works "many features" voxsift simulate lasso --subjects 300 --features 2000 -o wide
+refuses 1 "their features 0.0048 GB, more than '--mem'" voxsift fit wide --target score --method svm --mem 1M -o n
 rm -rf ./*
 nothing_left "svm"

@@ -517,3 +517,75 @@ Test(gram, distances_need_no_means)
         free(k[columns]);
     release(&e);
 }
+
+static double apart(const double *a, const double *b, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fabs(a[i] - b[i]));
+    return most;
+}
+
+/* Values made of features, in blocks, columns and products, are those of the products of rows. */
+Test(gram, tiles_are_the_kernel)
+{
+    enum { ROWS = 330, FEATURES = 21, SOME = 100 };
+    vxs_error err = VXS_ERROR_INIT;
+    const vxs_random random = { .seed = 11, .stream = 2 };
+    float *x = malloc(sizeof(float) * ROWS * FEATURES);
+    double *g = malloc(sizeof(double) * ROWS * ROWS), *k = malloc(sizeof(double) * ROWS * ROWS),
+           *found = malloc(sizeof(double) * ROWS * SOME),
+           *want = malloc(sizeof(double) * ROWS * SOME), v[ROWS], sums[2][ROWS];
+    size_t set[SOME];
+    vxs_design *design = NULL;
+    for (size_t i = 0; i < (size_t)ROWS * FEATURES; i++)
+        x[i] = (float)vxs_random_normal(&random, i);
+    for (size_t i = 0; i < SOME; i++)
+        set[i] = (i * 37 + 5) % ROWS;
+    for (size_t i = 0; i < ROWS; i++)
+        v[i] = vxs_random_normal(&random, (size_t)ROWS * FEATURES + i);
+    WORKS(vxs_dense_new(x, ROWS, FEATURES, 2, &design, &err), err);
+    WORKS(vxs_row_products(NULL, design, NULL, false, g, &err), err);
+    all_rows all = rows_of(g, ROWS);
+    all.rows.residual = &all.residual;
+    for (int kind = VXS_KERNEL_LINEAR; kind <= VXS_KERNEL_POLY; kind++) {
+        vxs_kernel kernel = { kind, .gamma = 0.7, .constant = 0.4, .degree = 3, .factor = 2.5 };
+        vxs_kernel again = kernel;
+        vxs_kernel_rows rows;
+        vxs_design *tiles = NULL, *dense = NULL;
+        bool varies;
+        WORKS(vxs_kernel_rows_read(NULL, design, &rows, &err), err);
+        WORKS(vxs_kernel_scale(&kernel, &all.rows, NULL, &varies, &err), err);
+        WORKS(vxs_kernel_scale(&again, &rows, NULL, &varies, &err), err);
+        cr_assert(fabs(kernel.scale - again.scale) < 1e-12 * kernel.scale);
+        vxs_kernel_fill(&kernel, &all.rows, k);
+        WORKS(vxs_kernel_tiles_new(&kernel, &rows, SOME, &tiles, &err), err);
+        WORKS(vxs_gram_new(k, ROWS, 1, &dense, &err), err);
+        cr_assert(vxs_gram_room(tiles) == SOME && vxs_gram_room(dense) == 0);
+        vxs_design_fetch(tiles, set, SOME, found);
+        vxs_design_fetch(dense, set, SOME, want);
+        cr_assert(apart(found, want, (size_t)ROWS * SOME) < 1e-12 * fabs(k[0]));
+        WORKS(vxs_gram_block(tiles, set, SOME, found, &err), err);
+        WORKS(vxs_gram_block(dense, set, SOME, want, &err), err);
+        cr_assert(apart(found, want, (size_t)SOME * SOME) < 1e-12 * fabs(k[0]));
+        cr_assert(want[1] == k[set[0] * ROWS + set[1]]);
+        memset(sums, 0, sizeof(sums));
+        WORKS(vxs_gram_add(dense, set, v, SOME, sums[0], &err), err);
+        WORKS(vxs_gram_add(tiles, set, v, SOME, sums[1], &err), err);
+        cr_assert(apart(sums[0], sums[1], ROWS) < 1e-10 * fabs(k[0]));
+        vxs_design_scan(dense, v, 1, sums[0]);
+        vxs_design_scan(tiles, v, 1, sums[1]);
+        cr_assert(apart(sums[0], sums[1], ROWS) < 1e-10 * fabs(k[0]));
+        cr_assert(fabs(vxs_gram_own(tiles, 7) - vxs_gram_own(dense, 7)) < 1e-12 * fabs(k[0]));
+        vxs_design_free(dense);
+        vxs_design_free(tiles);
+        vxs_kernel_rows_release(&rows);
+    }
+    vxs_design_free(design);
+    release_rows(&all);
+    free(x);
+    free(g);
+    free(k);
+    free(found);
+    free(want);
+}

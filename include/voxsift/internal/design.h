@@ -99,14 +99,23 @@ typedef struct {
     double scale;  /* linear, poly: mean of |x|^2; rbf: median of |x - z|^2 */
     double factor; /* of kernel values */
 } vxs_kernel;
-/* Training rows between which kernels are, and their products with themselves; borrows `residual`.
- */
+/* Training rows between which kernels are, and their products with themselves. All products are
+ * known, and borrowed: `residual`; or they are made of the rows' features, in each pass. */
 typedef struct {
     size_t m;
     double *own;
-    const vxs_residual_products *residual;
+    const vxs_residual_products *residual; /* or NULL */
     double *c;
+    size_t p;
+    double *values; /* m x p: features, row after row */
+    int nthreads;
 } vxs_kernel_rows;
+/* The rows of a design, which is read once. */
+VXS_MUST_CHECK vxs_status vxs_kernel_rows_read(const vxs_context *context, vxs_design *design,
+                                               vxs_kernel_rows *rows, vxs_error *err);
+/* Some of them; of features. */
+VXS_MUST_CHECK vxs_status vxs_kernel_rows_some(const vxs_kernel_rows *rows, const size_t *set,
+                                               size_t count, vxs_kernel_rows *some, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_kernel_rows_init(const vxs_residual_products *residual,
                                                vxs_kernel_rows *rows, vxs_error *err);
 void vxs_kernel_rows_release(vxs_kernel_rows *rows);
@@ -125,8 +134,33 @@ double vxs_kernel_slope(const vxs_kernel *kernel, double product, double own, do
 /* Products of a row with others become kernels; `own` are those of the others with themselves. */
 void vxs_kernel_apply(const vxs_kernel *kernel, const double *own, double other, size_t count,
                       double *row);
+/* The kernel whose values are the slopes of another. */
+vxs_kernel vxs_kernel_of_slopes(const vxs_kernel *kernel);
 /* The kernel matrix of the rows, m x m. */
 void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *rows, double *k);
+/* Adds to `sums`, rows->m x k, the kernels of rows with others (of features, or the same ones)
+ * times k vectors, tile by tile. `tiles`: VXS_KERNEL_TILE squared for each of the rows' threads. */
+enum { VXS_KERNEL_TILE = 256 };
+void vxs_kernel_add(const vxs_kernel *kernel, const vxs_kernel_rows *rows,
+                    const vxs_kernel_rows *others, const double *v, size_t k, double *tiles,
+                    double *sums);
+
+/* A kernel as a design, n x n, whose values are made at each request, in tiles: for matrices that do
+ * not fit into memory. Borrows the rows. Blocks are of at most `room` samples. */
+VXS_MUST_CHECK vxs_status vxs_kernel_tiles_new(const vxs_kernel *kernel,
+                                               const vxs_kernel_rows *rows, size_t room,
+                                               vxs_design **design, vxs_error *err);
+/* Of any kernel that is stored or made in tiles. room: how many samples a block may have; 0: all;
+ * SIZE_MAX: it is neither. */
+size_t vxs_gram_room(const vxs_design *design);
+double vxs_gram_own(const vxs_design *design, size_t i);
+/* The kernels between some samples, count x count. */
+VXS_MUST_CHECK vxs_status vxs_gram_block(const vxs_design *design, const size_t *set, size_t count,
+                                         double *block, vxs_error *err);
+/* f += the columns of some samples times their weights. */
+VXS_MUST_CHECK vxs_status vxs_gram_add(const vxs_design *design, const size_t *set,
+                                       const double *weights, size_t count, double *f,
+                                       vxs_error *err);
 
 /* Deflation: column j minus the sum over the entries of row j of `null` of value times column
  * `index` of `vectors`, n x null->columns. Shares the base; borrows all three. */

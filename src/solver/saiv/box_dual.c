@@ -197,17 +197,19 @@ static vxs_status gather_kernel(part *p, vxs_error *err)
     const vxs_box *x = p->whole;
     size_t n = p->box.n;
     p->box.k = x->k;
-    if (n == x->n)
+    if (n == x->n && x->k)
         return VXS_OK;
     if (n > w->kernel_capacity) {
         free(w->k);
         w->k = vxs_alloc(n, vxs_times(n, sizeof(*w->k)), err);
         w->kernel_capacity = w->k ? n : 0;
     }
-    for (size_t b = 0; b < n && w->k; b++)
+    for (size_t b = 0; b < n && w->k && x->k; b++)
         for (size_t a = 0; a < n; a++)
             w->k[b * n + a] = x->k[w->own[b] * x->n + w->own[a]];
     p->box.k = w->k;
+    if (w->k && !x->k)
+        return vxs_gram_block(x->kernel, w->own, n, w->k, err);
     return w->k ? VXS_OK : VXS_FAILED;
 }
 
@@ -229,7 +231,8 @@ vxs_status vxs_box_part_begin(part *p, const vxs_box *x, const size_t *set, size
     }
     for (size_t i = 0; i < n && !status; i++) {
         w->f[i] = x->f[w->own[i]];
-        p->reach = fmax(p->reach, x->k[w->own[i] * x->n + w->own[i]]);
+        p->reach = fmax(p->reach, x->k ? x->k[w->own[i] * x->n + w->own[i]]
+                                       : vxs_gram_own(x->kernel, w->own[i]));
     }
     p->box = (vxs_box){ .context = x->context,
                         .n = n,
@@ -265,11 +268,26 @@ void vxs_box_part_end(part *p, vxs_box *x, const size_t *set)
         change[w->row[k]] += w->sign[k] * (w->t[k] - x->t[at]);
         x->t[at] = w->t[k];
     }
-    for (size_t i = 0; i < n && n < x->n; i++)
+    for (size_t i = 0; i < n && n < x->n && x->k; i++)
         if (change[i] != 0)
             cblas_daxpy((int)x->n, change[i], x->k + w->own[i] * x->n, 1, x->f, 1);
     if (n == x->n)
         memcpy(x->f, w->f, x->n * sizeof(*x->f));
+}
+
+/* The same of a kernel that is made in tiles: columns of the samples whose weights have changed. */
+static vxs_status add_tiles(part *p, vxs_box *x, vxs_error *err)
+{
+    vxs_box_work *w = p->work;
+    size_t changed = 0;
+    if (p->box.n == x->n)
+        return VXS_OK;
+    for (size_t i = 0; i < p->box.n; i++)
+        if (w->right[i] != 0) {
+            w->own[changed] = w->own[i];
+            w->right[changed++] = w->right[i];
+        }
+    return vxs_gram_add(x->kernel, w->own, w->right, changed, x->f, err);
 }
 
 /* ---- Exact steps ----------------------------------------------------------------------------- */
@@ -466,5 +484,5 @@ vxs_status vxs_box_solve(vxs_box *box, const size_t *set, size_t count, double g
         status = solve(&p, gap, b, err);
     if (!status)
         vxs_box_part_end(&p, box, set);
-    return status;
+    return status || box->k ? status : add_tiles(&p, box, err);
 }

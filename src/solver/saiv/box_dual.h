@@ -8,14 +8,16 @@
 #define VXS_SOLVER_SAIV_BOX_DUAL_H
 
 #include "voxsift/internal/core.h"
+#include "voxsift/internal/design.h"
 #include "voxsift/loss.h"
 
 typedef struct {
     const vxs_context *context;
     size_t n, count; /* samples, variables */
-    const double *k; /* n x n: the kernel */
-    bool intercept;  /* b is free */
-    size_t *row;     /* count: sample of a variable */
+    const double *k; /* n x n: the kernel; NULL: it is asked for blocks and columns */
+    const vxs_design *kernel;
+    bool intercept; /* b is free */
+    size_t *row;    /* count: sample of a variable */
     double *sign, *q, *c, *t;
     double *f;   /* n: K beta */
     double held; /* what beta sums to if b is free: 0, but for a set beside others at rest */

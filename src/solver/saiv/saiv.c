@@ -31,6 +31,7 @@
 #define PATIENCE    3 /* rounds without a gap that is smaller by more than: */
 #define SMALLER     1e-3
 #define VIOLATION   1e-12
+#define LEAST_ROOM  (4 * FIRST) /* samples of a set */
 
 typedef struct {
     vxs_solver solver;
@@ -41,6 +42,7 @@ typedef struct {
     double tol, cost;
     bool *in_set; /* of a variable */
     size_t *set, set_count;
+    size_t room; /* variables of a set, of a kernel that is made in tiles; else 0 */
     vxs_threshold *thresholds;
     double *violation, *sorted; /* of a variable */
     bool screens;               /* by bounds */
@@ -52,44 +54,6 @@ typedef struct {
     vxs_costs costs;
 } saiv;
 enum { MEMBER = 1, COLUMN = 2 }; /* what of a sample's kernel values was read */
-
-static const char *const solvers[] = { "working-set", "screened", NULL };
-static const char *const kernels[] = { "linear", "rbf", "poly", "precomputed", NULL };
-
-const vxs_param vxs_svm_params[] = {
-    VXS_CHOICE_ROW("kernel", "KERNEL", VXS_AT(svm.kernel), 0, kernels, "similarity of two subjects",
-                   .head = VXS_HEAD_MODEL, .usual = true,
-                   .more = "linear: x'z, whose model is one weight for each feature; rbf: "
-                           "exp(-G |x - z|^2), for relations that are not linear; poly: "
-                           "(G x'z + R)^D. x'z is divided by the mean of x'x in training "
-                           "subjects, |x - z|^2 by the median of |x - z|^2. precomputed: the "
-                           "values of --kernel-file; no feature is read, and there is no map."),
-    VXS_PATH_ROW("kernel-file", "FILE", VXS_AT(svm.file),
-                 "with --kernel precomputed: NPY matrix, a row and a column for each subject",
-                 .head = VXS_HEAD_MODEL,
-                 .more = "Beside FILE.npy stands FILE.tsv with the ids of its rows in the first "
-                         "column. Subjects are found by id; there may be others. Means and "
-                         "confounds are taken out of it as out of features."),
-    VXS_COSTS_ROW,
-    VXS_TEXT_ROW("gamma", "LIST", VXS_AT(svm.gammas),
-                 "G of the kernels rbf and poly; of a list (0.1,1,10) folds choose, with C; "
-                 "default 1",
-                 .head = VXS_HEAD_HYPER,
-                 .more = "Distances are divided by their median, products by their mean, so that "
-                         "one list suits all data. All of them take one reading of the features."),
-    VXS_REAL_ROW("coef0", "R", VXS_AT(svm.constant), 1, 0, 1e9, "R of the kernel poly",
-                 .head = VXS_HEAD_HYPER),
-    VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
-                  .head = VXS_HEAD_HYPER),
-    VXS_EPSILON_ROW,
-    VXS_TOL_ROW,
-    VXS_CHOICE_ROW("solver", "WAY", VXS_AT(svm.solver), VXS_MACHINE_WORKING_SET, solvers,
-                   "how weights of subjects are found", .head = VXS_HEAD_RESEARCH,
-                   .more = "screened: the working set, and safe bounds that decide weights for "
-                           "good by the gap and by the answer at the last C; model.json counts "
-                           "them."),
-    { .name = NULL },
-};
 
 /* ---- What it accepts ------------------------------------------------------------------------- */
 
@@ -155,10 +119,13 @@ static vxs_status allocate(saiv *s, vxs_error *err)
 
 static vxs_status find_kernel(saiv *s, vxs_error *err)
 {
-    size_t n = s->box.n;
+    size_t n = s->box.n, room = vxs_gram_room(s->problem.design);
     s->box.k = vxs_gram_matrix(s->problem.design);
-    if (s->box.k)
+    s->box.kernel = s->problem.design;
+    if (room < SIZE_MAX) {
+        s->room = (room > LEAST_ROOM || room == 0 ? room : LEAST_ROOM) * (s->box.count / n);
         return VXS_OK;
+    }
     s->fetched = vxs_alloc(n, vxs_times(n, sizeof(*s->fetched)), err);
     for (size_t j = 0; j < n && s->fetched; j++)
         vxs_design_fetch(s->problem.design, &j, 1, s->fetched + j * n);
@@ -166,15 +133,20 @@ static vxs_status find_kernel(saiv *s, vxs_error *err)
     return s->fetched ? VXS_OK : VXS_FAILED;
 }
 
+static double own_of(const saiv *s, size_t i)
+{
+    return s->box.k ? s->box.k[i * s->box.n + i] : vxs_gram_own(s->box.kernel, i);
+}
+
 /* A kernel of samples with themselves below 0 is none. */
 static vxs_status check_diagonal(const saiv *s, vxs_error *err)
 {
     for (size_t i = 0; i < s->box.n; i++)
-        if (!(s->box.k[i * s->box.n + i] >= 0))
+        if (!(own_of(s, i) >= 0))
             return vxs_fail(err, VXS_BAD_DATA,
                             "the kernel of sample %zu with itself is %g: it is not positive "
                             "semidefinite",
-                            i, s->box.k[i * s->box.n + i]);
+                            i, own_of(s, i));
     return VXS_OK;
 }
 
@@ -202,15 +174,41 @@ static void set_cost(saiv *s, double cost)
     s->cost = cost;
 }
 
+static double weight_of(const saiv *s, size_t i)
+{
+    const vxs_box *x = &s->box;
+    return x->count == x->n ? x->sign[i] * x->t[i] : x->t[2 * i] - x->t[2 * i + 1];
+}
+
+static vxs_status add_tiles(saiv *s, vxs_error *err)
+{
+    vxs_box *x = &s->box;
+    size_t *row = vxs_alloc(x->n, sizeof(*row), err), count = 0;
+    for (size_t i = 0; i < x->n && row; i++) {
+        double weight = weight_of(s, i);
+        if (weight != 0) {
+            s->violation[count] = weight;
+            row[count++] = i;
+        }
+    }
+    vxs_status status =
+        row ? vxs_gram_add(x->kernel, row, s->violation, count, x->f, err) : VXS_FAILED;
+    free(row);
+    return status;
+}
+
 /* Weights sum to 0 exactly, and values are computed again. */
-static void refresh(saiv *s)
+static vxs_status refresh(saiv *s, vxs_error *err)
 {
     vxs_box *x = &s->box;
     (void)vxs_box_balance(x);
     memset(x->f, 0, x->n * sizeof(*x->f));
+    if (!x->k)
+        return add_tiles(s, err);
     for (size_t k = 0; k < x->count; k++)
         if (x->t[k] != 0)
             cblas_daxpy((int)x->n, x->sign[k] * x->t[k], x->k + x->row[k] * x->n, 1, x->f, 1);
+    return VXS_OK;
 }
 
 /* ---- What bounds decide ---------------------------------------------------------------------- */
@@ -293,14 +291,58 @@ static void list_set(saiv *s)
             s->set[s->set_count++] = k;
 }
 
+static void leave(saiv *s, size_t k)
+{
+    s->in_set[k] = false;
+    if (s->box.count > s->box.n)
+        s->in_set[k ^ 1] = false;
+}
+
+static bool is_inside(const saiv *s, size_t k)
+{
+    return s->box.t[k] > 0 && s->box.t[k] < s->box.c[k];
+}
+
+/* Where a set may not be larger: of the sets before those stay that are inside the box, or more
+ * wrong than others; the rest may come again. Returns how many of each sign may enter. */
+static size_t shrink_set(saiv *s, double b, size_t most)
+{
+    size_t found = 0, kept = 0, keep = s->room / 2 / (s->box.count / s->box.n);
+    if (s->room == 0)
+        return most;
+    for (size_t m = 0; m < s->set_count; m++) {
+        size_t k = s->set[m];
+        double wrong = violation_of(s, k, b);
+        if (wrong > VIOLATION || is_inside(s, k))
+            s->sorted[found++] = wrong;
+    }
+    double level = found > keep ? level_of(s, found, keep) : 0;
+    for (size_t m = 0; m < s->set_count; m++) {
+        size_t k = s->set[m];
+        double wrong = violation_of(s, k, b);
+        bool stays = (wrong > VIOLATION || is_inside(s, k)) && wrong >= level && kept < keep;
+        s->violation[k] = stays ? 1 : 0;
+        kept += stays;
+    }
+    for (size_t m = 0; m < s->set_count; m++)
+        leave(s, s->set[m]);
+    for (size_t m = 0; m < s->set_count; m++)
+        if (s->violation[s->set[m]] > 0)
+            enter(s, s->set[m]);
+    list_set(s);
+    size_t room = (s->room - s->set_count) / 2 / (s->box.count / s->box.n);
+    return most < room ? most : room;
+}
+
 /* The worst of each sign enter, at most about `most` of each. Returns how many. */
 static size_t recruit(saiv *s, double b, size_t most)
 {
     size_t m = s->box.count;
     list_set(s);
+    most = shrink_set(s, b, most);
     size_t before = s->set_count;
     for (int sign = -1; sign <= 1; sign += 2) {
-        size_t found = 0;
+        size_t found = 0, entered = 0;
         for (size_t k = 0; k < m; k++) {
             bool candidate =
                 !s->in_set[k] && s->box.sign[k] * sign > 0 && s->box.c[k] > 0 && !is_fixed(s, k);
@@ -310,11 +352,12 @@ static size_t recruit(saiv *s, double b, size_t most)
         }
         double level = level_of(s, found, most);
         for (size_t k = 0; k < m; k++)
-            if (s->violation[k] > VIOLATION && s->violation[k] >= level)
+            if (s->violation[k] > VIOLATION && s->violation[k] >= level &&
+                (s->room == 0 || entered++ < most))
                 enter(s, k);
     }
     list_set(s);
-    for (size_t k = 0; k < m && s->set_count > MOST_APART * m; k++)
+    for (size_t k = 0; k < m && s->set_count > MOST_APART * m && s->room == 0; k++)
         s->in_set[k] = true;
     list_set(s);
     return s->set_count - before;
@@ -334,14 +377,20 @@ static bool is_near(const saiv *s, double b)
 static void begin_set(saiv *s, double b)
 {
     size_t taken[2] = { 0, 0 };
-    bool all = s->box.n <= SMALL;
-    if (is_near(s, b))
+    bool all = s->box.n <= SMALL && s->room == 0;
+    size_t left = s->room / 2;
+    if (s->room > 0 || is_near(s, b))
         memset(s->in_set, 0, s->box.count * sizeof(*s->in_set));
     for (size_t k = 0; k < s->box.count; k++) {
         int side = s->box.sign[k] > 0;
         bool inside = s->box.t[k] > 0 && s->box.t[k] < s->box.c[k];
         if (!all && !inside && (taken[side] >= FIRST || s->box.c[k] == 0 || is_fixed(s, k)))
             continue;
+        if (s->room > 0 && taken[side] >= FIRST) {
+            if (left == 0)
+                continue;
+            left--;
+        }
         taken[side]++;
         enter(s, k);
     }
@@ -393,21 +442,15 @@ static vxs_status solve(saiv *s, double target, double empty, vxs_box_state *sta
         if (entered == 0 && patience == 0)
             break;
         if (entered == 0)
-            refresh(s);
+            status = refresh(s, err);
     }
     if (!status)
-        refresh(s);
+        status = refresh(s, err);
     *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     return status;
 }
 
 /* ---- The solution ---------------------------------------------------------------------------- */
-
-static double weight_of(const saiv *s, size_t i)
-{
-    const vxs_box *x = &s->box;
-    return x->count == x->n ? x->sign[i] * x->t[i] : x->t[2 * i] - x->t[2 * i + 1];
-}
 
 static vxs_status write_solution(saiv *s, vxs_box_state state, double empty, size_t rounds,
                                  vxs_solution *solution, vxs_error *err)
@@ -501,7 +544,7 @@ static bool is_empty(const vxs_solver *solver)
 {
     const saiv *s = (const saiv *)solver;
     for (size_t i = 0; i < s->box.n; i++)
-        if (s->box.k[i * s->box.n + i] > 0)
+        if (own_of(s, i) > 0)
             return false;
     return true;
 }

@@ -31,7 +31,8 @@ void vxs_sample_bounds_begin(vxs_sample_bounds *s, size_t n, double *values)
 void vxs_sample_bounds_add(vxs_sample_bounds *s, const vxs_box *x, double scale, double radius)
 {
     for (size_t i = 0; i < x->n; i++) {
-        double reach = radius * sqrt(x->k[i * x->n + i]), f = scale * x->f[i];
+        double own = x->k ? x->k[i * x->n + i] : vxs_gram_own(x->kernel, i);
+        double reach = radius * sqrt(own), f = scale * x->f[i];
         s->low[i] = fmax(s->low[i], f - reach);
         s->high[i] = fmin(s->high[i], f + reach);
     }
