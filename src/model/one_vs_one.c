@@ -52,11 +52,19 @@ bool vxs_model_has_pairs(const vxs_model *m)
 
 vxs_status vxs_task_check_pairs(const vxs_task *t, vxs_error *err)
 {
-    if (t->settings.multiclass != VXS_ONE_VS_ONE || t->class_count > 2)
+    if (t->settings.multiclass != VXS_ONE_VS_ONE)
         return VXS_OK;
-    return vxs_fail(err, VXS_MISUSE,
-                    "'--multiclass one-vs-one' is for three classes and more; '%s' %s",
-                    t->settings.target, t->class_count == 2 ? "has two" : "is a score");
+    if (t->class_count < 3)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--multiclass one-vs-one' is for three classes and more; '%s' %s",
+                        t->settings.target, t->class_count == 2 ? "has two" : "is a score");
+    for (size_t k = 0; k < t->class_count; k++)
+        if (2 * (strlen(t->classes[k]) + strlen(" against ")) > VXS_OUTPUT_TEXT)
+            return vxs_fail(err, VXS_BAD_DATA,
+                            "column '%s': the name of the class '%.40s...' is too long for those "
+                            "of pairs; give it a shorter one",
+                            t->settings.target, t->classes[k]);
+    return VXS_OK;
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */

@@ -272,6 +272,12 @@ for words, message in ((["--target", "dx", "--only", "dx=AD,CN"], "'--multiclass
                        (["--target", "score"], "'--multiclass one-vs-one' is for three classes and more; 'score' is a score")):
     err = run("fit", "c", *words, *svm, "--multiclass", "one-vs-one", "-o", "bad2", code=2)[1]
     check("refused", message in err, err)
+for length, code in ((450, 0), (600, 65)):
+    people["long"] = [n[0] * length for n in people["dx"]]
+    cohort("long", X)
+    out, err = run("fit", "long", "--target", "long", *svm, "--multiclass", "one-vs-one", "-o", f"long{length}", code=code)
+    check("long names of classes", code == 0 or "is too long for those of pairs" in err, err)
+check("are whole", "weight_" + "A" * 450 + " against " + "M" * 450 in table(open("long450/weights.tsv")))
 err = run("fit", "c", *ovo, "-o", "bad2", code=2)[1]
 check("of methods with pairs", "method 'lasso' fits each class against the rest" in err and "svm and mkl" in err, err)
 err = run("fit", "c", *ovo, *svm, "--confounds", "age", "--confounds-as", "regress", "--regress-on", "dx=CN", "-o", "bad2", code=2)[1]

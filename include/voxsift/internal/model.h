@@ -49,7 +49,7 @@ size_t vxs_task_score_count(const vxs_task *task);
 bool vxs_task_has_pairs(const vxs_task *task);
 bool vxs_model_has_pairs(const vxs_model *model);
 /* Name of an output: the class, the target, or "AD against CN"; the text may be used for it. */
-#define VXS_OUTPUT_TEXT 512
+#define VXS_OUTPUT_TEXT 1024
 const char *vxs_task_output_name(const vxs_task *task, size_t output, char text[VXS_OUTPUT_TEXT]);
 /* Number of problems: one for each output, or one joint problem with the multinomial loss. */
 size_t vxs_task_problems(const vxs_task *task);
