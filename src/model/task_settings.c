@@ -59,7 +59,7 @@ const vxs_param vxs_task_params[] = {
                  "estimate the regression in these subjects alone", .head = VXS_HEAD_COVARIATES),
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true),
-    VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss function", .head = VXS_HEAD_MODEL,
+    VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss", .head = VXS_HEAD_MODEL,
                    .more =
                        "squared for scores; huber for scores with outliers (lasso, graphnet); "
                        "logistic for classes, one against the rest; multinomial for all at "
@@ -70,7 +70,7 @@ const vxs_param vxs_task_params[] = {
                        "own loss of these: squared and logistic, if it takes them. A loss "
                        "given says as well whether numbers are scores or classes."),
     VXS_CHOICE_ROW("multiclass", "WAY", AT(multiclass), VXS_ONE_VS_REST, multiclass,
-                   "of three and more classes each against the rest, or each pair of classes",
+                   "three and more classes: one-vs-one, each pair; default one-vs-rest",
                    .head = VXS_HEAD_MODEL,
                    .more = "one-vs-one fits each pair of classes on their own subjects: a pair has "
                            "its own weights, means, regression on confounds and balanced class "

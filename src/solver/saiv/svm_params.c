@@ -15,8 +15,7 @@ const vxs_param vxs_svm_params[] = {
                            "subjects, |x - z|^2 by the median of |x - z|^2. precomputed: the "
                            "values of --kernel-file; no feature is read, and there is no map."),
     VXS_PATH_ROW("kernel-file", "FILE", VXS_AT(svm.file),
-                 "with --kernel precomputed: NPY matrix, a row and a column for each subject",
-                 .head = VXS_HEAD_MODEL,
+                 "of precomputed: NPY matrix, subjects x subjects", .head = VXS_HEAD_MODEL,
                  .more = "Beside FILE.npy stands FILE.tsv with the ids of its rows in the first "
                          "column. Subjects are found by id; there may be others. Means and "
                          "confounds are taken out of it as out of features."),
