@@ -81,7 +81,7 @@ vxs_status vxs_machine_gradient(const vxs_machine *m, const vxs_kernel_rows *tra
 static void measure_block(const maps *s, size_t first, size_t count)
 {
     const size_t n = s->machine->n;
-    size_t set[COLUMNS];
+    size_t set[COLUMNS] = { 0 };
     for (size_t j = 0; j < count; j++)
         set[j] = first + j;
     vxs_design_fetch(s->task->design, set, count, s->x);
