@@ -24,8 +24,8 @@ static void multiply(const double a[4][4], const double b[4][4], double product[
     }
 }
 
-/* Within half a voxel beyond the outermost centers the border value holds. Points at the very border
- * are usual, where an odd number of voxels is covered by voxels of twice the size. */
+/* Within half a voxel beyond the outermost centers the border value holds. Points at the very
+ * border are usual, where an odd number of voxels is covered by voxels of twice the size. */
 static bool clamp(double *at, size_t size)
 {
     double last = (double)size - 1;
