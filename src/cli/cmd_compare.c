@@ -7,7 +7,8 @@
 static const vxs_operand operands[] = {
     { .name = "CV",
       .help = "two or more directories of 'voxsift cv': the same subjects, target and folds; "
-              "CV:dense, CV:global_signal, CV:covariates, CV:constant are baselines of one",
+              "CV:dense, CV:global_signal, CV:covariates, CV:constant are baselines of one "
+              "(CV/:dense where a directory is called CV:dense)",
       .repeat = true },
     { .name = NULL },
 };

@@ -50,6 +50,13 @@ holds "with the baseline" "dx-1:dense" base.html
 compare 65 "'dx-1/baselines.tsv' has no baseline 'covariates'" dx-1 dx-1:covariates
 compare 2 "'dx-1:dense' is given twice" dx-1:dense dx-1:dense
 compare 66 "no cross-validation 'dx-1:dens'" dx-1 dx-1:dens
+# a directory that is really called like a baseline is meant itself; with a slash it is the baseline
+cp -r dx-2 dx-1:dense
+run voxsift compare dx-1 dx-1:dense dx-1/:dense -q --permutations 99 --bootstraps 100 --json
+same "a directory called like a baseline" \
+    "$code$("$PYTHON" -c "import json; print([(m['name'], m['directory'], m.get('baseline')) for m in json.load(open('$work/out'))['models']])")" \
+    "0[('dx-1', 'dx-1', None), ('dx-1:dense', 'dx-1:dense', None), ('dx-1/:dense', 'dx-1', 'dense')]"
+rm -r dx-1:dense
 
 compare 2 "CV is missing"
 compare 2 "give two or more directories of 'voxsift cv' to compare" dx-1

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 vxs_status vxs_compared_differ(const vxs_compared *c, size_t model, vxs_error *err,
                                const char *format, ...)
@@ -27,10 +28,16 @@ static const char *last_part(const char *path)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? path : name;
 }
 
-/* "lasso-cv:dense": a directory and one of its baselines. */
+static bool is_directory(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* "lasso-cv:dense": a directory and one of its baselines, unless a directory has just this name. */
 static vxs_status take_path(vxs_compared_model *m, const char *path, vxs_error *err)
 {
-    const char *colon = strrchr(path, ':');
+    const char *colon = is_directory(path) ? NULL : strrchr(path, ':');
     size_t length = strlen(path);
     for (int b = 0; colon && b < VXS_BASELINES && !m->baseline; b++)
         if (colon > path && strcmp(colon + 1, vxs_baseline_names[b]) == 0) {
@@ -43,6 +50,21 @@ static vxs_status take_path(vxs_compared_model *m, const char *path, vxs_error *
     return m->directory ? VXS_OK : VXS_FAILED;
 }
 
+/* "lasso-cv:dense", or where another directory has this name "lasso-cv/:dense". */
+static char *name_baseline(const vxs_compared *c, const char *name, const char *baseline,
+                           vxs_error *err)
+{
+    char *whole = vxs_format(err, "%s:%s", name, baseline);
+    for (size_t j = 0; whole && j < c->model_count; j++) {
+        const vxs_compared_model *other = &c->models[j];
+        if (other->baseline || strcmp(whole, last_part(other->directory)) != 0)
+            continue;
+        free(whole);
+        return vxs_format(err, "%s/:%s", name, baseline);
+    }
+    return whole;
+}
+
 /* NULL: no memory. */
 static char *name_of(const vxs_compared *c, size_t model, vxs_error *err)
 {
@@ -53,7 +75,7 @@ static char *name_of(const vxs_compared *c, size_t model, vxs_error *err)
             strcmp(name, last_part(c->models[j].directory)) == 0)
             name = m->directory;
     char *whole =
-        vxs_format(err, "%s%s%s", name, m->baseline ? ":" : "", m->baseline ? m->baseline : "");
+        m->baseline ? name_baseline(c, name, m->baseline, err) : vxs_format(err, "%s", name);
     char *shown = whole ? vxs_shown(whole, err) : NULL;
     free(whole);
     return shown;
