@@ -2,10 +2,11 @@
  *
  * Each holds a list of its own files. Only a directory with such a list and nothing else is ever
  * replaced, and only regular files on the list are removed, through a handle of the directory and
- * after it has left its place: --force on a wrong name must not delete foreign files. */
+ * after it has left its place: --force on a wrong name must not delete foreign files. A directory
+ * in it ("lasso/" on the list) is an output with a list of its own, and holds no further ones. */
 #include "core/hash.h"
 #include "core/mapped_file.h"
-#include "core/place.h"
+#include "core/output_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,30 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIST       ".voxsift"
-#define LIST_TITLE "files of a voxsift output:\n"
-#define LONGEST    ((off_t)1 << 28) /* bytes of a list: a million long names */
-
 struct vxs_output {
     vxs_place place;
-    int work;         /* handle of the new directory, or -1 */
-    int old;          /* handle of the directory to be replaced, or -1 */
-    char *files;      /* names of its files, one per line, after the title */
-    char *old_files;  /* the same for the old directory, each name zero-terminated */
-    char **old_names; /* the same, sorted */
+    vxs_output *outer; /* the one that it is a directory of, or NULL */
+    int work;          /* handle of the new directory, or -1 */
+    int old;           /* handle of the directory to be replaced, or -1 */
+    char *files;       /* names of its files, one per line, after the title */
+    char *old_files;   /* the same for the old directory, each name zero-terminated */
+    char **old_names;  /* the same, sorted */
     size_t old_count;
 };
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
-
-/* Tests for a plain file name: no path, no other directory. */
-static bool is_plain(const char *name, size_t length)
-{
-    return length > 0 && length <= NAME_MAX && !memchr(name, '/', length) &&
-           !memchr(name, '\n', length) && !(length == 1 && name[0] == '.') &&
-           !(length == 2 && name[0] == '.' && name[1] == '.') &&
-           !(length == strlen(LIST) && memcmp(name, LIST, length) == 0);
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -47,41 +36,18 @@ static int compare(const void *a, const void *b)
 
 static bool is_listed(const vxs_output *output, const char *name)
 {
-    return strcmp(name, LIST) == 0 ||
+    return strcmp(name, VXS_LIST) == 0 ||
            (output->old_count > 0 && bsearch((const void *)&name, (const void *)output->old_names,
                                              output->old_count, sizeof(char *), compare));
 }
 
 static vxs_status add_to_list(vxs_output *output, const char *name, vxs_error *err)
 {
-    if (!is_plain(name, strlen(name)))
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': '%s' is no name of a file in it",
-                        output->place.path, name);
     char *longer = vxs_format(err, "%s%s\n", output->files, name);
     if (!longer)
         return VXS_FAILED;
     free(output->files);
     output->files = longer;
-    return VXS_OK;
-}
-
-/* A list is valid as a whole or not at all: every line is a terminated name. */
-static vxs_status check_list(const vxs_output *output, size_t length, vxs_error *err)
-{
-    const char *list = output->old_files;
-    size_t number = 1, width;
-    if (length < strlen(LIST_TITLE) || strncmp(list, LIST_TITLE, strlen(LIST_TITLE)) != 0)
-        return vxs_place_refuse(&output->place,
-                                "it exists, and --force replaces only what voxsift made", err);
-    for (const char *line = list + strlen(LIST_TITLE); line < list + length; line += width + 1) {
-        width = strcspn(line, "\n");
-        number++;
-        if (line[width] != '\n' || !is_plain(line, width))
-            return vxs_fail(err, VXS_CANNOT_WRITE,
-                            "cannot write '%s': line %zu of its list '" LIST
-                            "', '%.*s', is no name of a file in it; nothing was removed",
-                            output->place.path, number, width < 200 ? (int)width : 200, line);
-    }
     return VXS_OK;
 }
 
@@ -93,7 +59,7 @@ static vxs_status sort_names(vxs_output *output, vxs_error *err)
     output->old_names = vxs_alloc(lines, sizeof(*output->old_names), err);
     if (!output->old_names)
         return VXS_FAILED;
-    for (char *line = output->old_files + strlen(LIST_TITLE); *line; line++) {
+    for (char *line = output->old_files + strlen(VXS_LIST_TITLE); *line; line++) {
         output->old_names[count++] = line;
         line += strcspn(line, "\n");
         *line = '\0';
@@ -101,53 +67,6 @@ static vxs_status sort_names(vxs_output *output, vxs_error *err)
     output->old_count = count;
     qsort((void *)output->old_names, count, sizeof(char *), compare);
     return VXS_OK;
-}
-
-/* ---- Pages in the directory ------------------------------------------------------------------ */
-
-/* Tests whether the list is valid and does not contain the name yet. */
-static bool lacks(char *list, size_t length, const char *name)
-{
-    const vxs_output of = { .place = { .path = "" }, .old_files = list };
-    bool found = false;
-    if (check_list(&of, length, NULL))
-        return false;
-    for (const char *line = list + strlen(LIST_TITLE); *line; line += strcspn(line, "\n") + 1)
-        found = found || (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == '\n');
-    return !found;
-}
-
-/* Appends a complete line or nothing. */
-static bool append(int handle, const char *name, off_t length)
-{
-    char line[NAME_MAX + 2];
-    int size = snprintf(line, sizeof(line), "%s\n", name);
-    if (pwrite(handle, line, (size_t)size, length) == size)
-        return true;
-    int reason = errno;
-    (void)!ftruncate(handle, length);
-    errno = reason;
-    return false;
-}
-
-bool vxs_output_adopt(const vxs_context *context, int folder, const char *name)
-{
-    struct stat about;
-    vxs_error err = VXS_ERROR_INIT;
-    int handle = openat(folder, LIST, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (handle < 0 || !is_plain(name, strlen(name)))
-        return handle < 0 ? errno == ENOENT || errno == ELOOP : !close(handle);
-    bool ours = fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1 &&
-                about.st_size <= LONGEST;
-    char *list = ours ? vxs_alloc((size_t)about.st_size + 1, 1, &err) : NULL;
-    ours = list && pread(handle, list, (size_t)about.st_size, 0) == (ssize_t)about.st_size &&
-           lacks(list, (size_t)about.st_size, name);
-    bool fine = !ours || (append(handle, name, about.st_size) && vxs_sync(context, handle));
-    int reason = errno;
-    free(list);
-    (void)close(handle);
-    errno = reason;
-    return fine;
 }
 
 /* ---- Existing directories -------------------------------------------------------------------- */
@@ -159,12 +78,24 @@ static vxs_status refuse_entry(const vxs_output *output, const char *name, const
                     output->place.path, name, what);
 }
 
-/* Every entry must be on the list, a regular file and not an input. */
+static vxs_status check_folder(const vxs_output *output, const char *name, vxs_error *err);
+
+static bool is_listed_folder(const vxs_output *output, const char *name)
+{
+    char entry[NAME_MAX + 2];
+    int length = snprintf(entry, sizeof(entry), "%s/", name);
+    return length > 0 && (size_t)length < sizeof(entry) && !output->outer &&
+           is_listed(output, entry);
+}
+
+/* Every entry must be on the list, a regular file and not an input; or a directory of such. */
 static vxs_status check_entry(const vxs_output *output, const char *name, vxs_error *err)
 {
     struct stat about;
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return VXS_OK;
+    if (is_listed_folder(output, name))
+        return check_folder(output, name, err);
     if (!is_listed(output, name))
         return refuse_entry(output, name,
                             "voxsift did not put there; --force replaces only what voxsift made",
@@ -202,9 +133,9 @@ static vxs_status read_list(vxs_output *output, vxs_error *err)
     struct stat about;
     size_t length = 0;
     vxs_status status = VXS_CANNOT_WRITE;
-    int handle = openat(output->old, LIST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int handle = openat(output->old, VXS_LIST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (handle >= 0 && fstat(handle, &about) == 0 && S_ISREG(about.st_mode) &&
-        about.st_size <= LONGEST) {
+        about.st_size <= VXS_LIST_LONGEST) {
         output->old_files = vxs_alloc((size_t)about.st_size + 1, 1, err);
         status = output->old_files ? VXS_OK : VXS_FAILED;
         for (ssize_t got = 1; got > 0 && length < (size_t)about.st_size && !status;
@@ -217,8 +148,52 @@ static vxs_status read_list(vxs_output *output, vxs_error *err)
         return vxs_place_refuse(&output->place,
                                 "it exists, and --force replaces only what voxsift made", err);
     if (!status)
-        status = check_list(output, length, err);
+        status = vxs_list_check(&output->place, output->old_files, length, err);
     return status ? status : sort_names(output, err);
+}
+
+static void release_folder(vxs_output *inner)
+{
+    if (inner->old >= 0)
+        (void)close(inner->old);
+    free(inner->place.path);
+    free((void *)inner->old_names);
+    free(inner->old_files);
+}
+
+/* Opens a directory inside an old one and reads its list; `old` is -1 if there is none. */
+static vxs_status open_folder(const vxs_output *output, const char *name, vxs_output *inner,
+                              vxs_error *err)
+{
+    struct stat about;
+    *inner = (vxs_output){ .outer = (vxs_output *)output, .work = -1, .old = -1 };
+    inner->place.path =
+        vxs_format(err, "%s/%.*s", output->place.path, (int)strcspn(name, "/"), name);
+    if (!inner->place.path)
+        return VXS_FAILED;
+    const char *last = strrchr(inner->place.path, '/') + 1;
+    if (fstatat(output->old, last, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? VXS_OK : vxs_place_refuse(&inner->place, strerror(errno), err);
+    if (S_ISDIR(about.st_mode) && vxs_inputs_have(&about))
+        return refuse_entry(output, last, "is an input of this run", err);
+    inner->old = openat(output->old, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner->old < 0)
+        return refuse_entry(output, last,
+                            S_ISDIR(about.st_mode)
+                                ? strerror(errno)
+                                : "is no directory; --force replaces only what voxsift made",
+                            err);
+    return read_list(inner, err);
+}
+
+static vxs_status check_folder(const vxs_output *output, const char *name, vxs_error *err)
+{
+    vxs_output inner;
+    vxs_status status = open_folder(output, name, &inner, err);
+    if (!status && inner.old >= 0)
+        status = check_entries(&inner, err);
+    release_folder(&inner);
+    return status;
 }
 
 static vxs_status check_existing(vxs_output *output, bool replace, vxs_error *err)
@@ -270,13 +245,63 @@ vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err)
     return status;
 }
 
+/* Inside of one that is not in its place yet it needs no private name. */
+static vxs_status place_inside(vxs_output *outer, const char *name, vxs_output *inner,
+                               vxs_error *err)
+{
+    vxs_place *place = &inner->place;
+    inner->work = inner->old = -1;
+    inner->outer = outer;
+    *place = (vxs_place){ .context = outer->place.context, .folder = -1 };
+    if (!vxs_list_is_name(name, strlen(name)))
+        return vxs_fail(err, VXS_CANNOT_WRITE,
+                        "cannot write '%s': '%s' is no name of a directory in it",
+                        outer->place.path, name);
+    place->path = vxs_format(err, "%s/%s", outer->place.path, name);
+    place->work = place->path ? vxs_format(err, "%s", name) : NULL;
+    if (!place->work)
+        return VXS_FAILED;
+    place->name = strrchr(place->path, '/') + 1;
+    place->folder = fcntl(outer->work, F_DUPFD_CLOEXEC, 0);
+    if (place->folder < 0 || mkdirat(place->folder, name, 0777) != 0)
+        return vxs_place_refuse(place, strerror(errno), err);
+    place->taken = true;
+    inner->work = openat(place->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return inner->work < 0 ? vxs_place_refuse(place, strerror(errno), err) : VXS_OK;
+}
+
+vxs_status vxs_output_new_inside(vxs_output *outer, const char *name, vxs_output **output,
+                                 vxs_error *err)
+{
+    vxs_output *made = vxs_alloc(1, sizeof(*made), err);
+    *output = NULL;
+    if (!made)
+        return VXS_FAILED;
+    vxs_status status = place_inside(outer, name, made, err);
+    if (!status) {
+        made->files = vxs_format(err, "%s", VXS_LIST_TITLE);
+        status = made->files ? VXS_OK : VXS_FAILED;
+    }
+    if (!status) {
+        *output = made;
+        made = NULL;
+    }
+    vxs_output_free(made);
+    return status;
+}
+
+const char *vxs_output_work(const vxs_output *output)
+{
+    return output->place.leftover;
+}
+
 vxs_status vxs_output_new(const vxs_context *context, const char *path, bool replace,
                           vxs_output **output, vxs_error *err)
 {
     vxs_output *made = NULL;
     vxs_status status = examine_target(context, path, replace, &made, err);
     if (!status) {
-        made->files = vxs_format(err, "%s", LIST_TITLE);
+        made->files = vxs_format(err, "%s", VXS_LIST_TITLE);
         status = made->files ? vxs_place_make(&made->place, true, &made->work, err) : VXS_FAILED;
     }
     if (!status) {
@@ -307,6 +332,9 @@ static vxs_status create(vxs_output *output, const char *name, FILE **stream, vx
 
 vxs_status vxs_output_open(vxs_output *output, const char *name, FILE **stream, vxs_error *err)
 {
+    if (!vxs_list_is_name(name, strlen(name)))
+        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s': '%s' is no name of a file in it",
+                        output->place.path, name);
     vxs_status status = add_to_list(output, name, err);
     return status ? status : create(output, name, stream, err);
 }
@@ -358,11 +386,11 @@ vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err)
 static vxs_status write_list(vxs_output *output, vxs_error *err)
 {
     FILE *stream;
-    vxs_status status = create(output, LIST, &stream, err);
+    vxs_status status = create(output, VXS_LIST, &stream, err);
     if (status)
         return status;
     fputs(output->files, stream);
-    return vxs_output_close(output, stream, LIST, err);
+    return vxs_output_close(output, stream, VXS_LIST, err);
 }
 
 static void remove_file(int dir, const char *name)
@@ -372,21 +400,43 @@ static void remove_file(int dir, const char *name)
         (void)unlinkat(dir, name, 0);
 }
 
+/* Removes what is on the list of a directory inside another, and it when nothing else is in it. */
+static void remove_folder(const vxs_output *output, int dir, const char *name)
+{
+    vxs_output inner, at = *output;
+    at.old = dir;
+    if (open_folder(&at, name, &inner, NULL) == VXS_OK && inner.old >= 0) {
+        for (size_t k = 0; k < inner.old_count; k++)
+            remove_file(inner.old, inner.old_names[k]);
+        remove_file(inner.old, VXS_LIST);
+        (void)unlinkat(dir, strrchr(inner.place.path, '/') + 1, AT_REMOVEDIR);
+    }
+    release_folder(&inner);
+}
+
+static void remove_entry(const vxs_output *output, int dir, const char *name)
+{
+    if (vxs_list_is_folder(name))
+        remove_folder(output, dir, name);
+    else
+        remove_file(dir, name);
+}
+
 /* Removes the directory under the private name after its files. */
 static bool remove_directory(vxs_place *place, int dir)
 {
-    remove_file(dir, LIST);
+    remove_file(dir, VXS_LIST);
     place->taken = unlinkat(place->folder, place->work, AT_REMOVEDIR) != 0;
     return !place->taken;
 }
 
 static void remove_new(vxs_output *output)
 {
-    char *name = strchr(output->files, '\n') + 1;
+    char *name = output->files ? strchr(output->files, '\n') + 1 : "";
     for (size_t length; *name; name += length + 1) {
         length = strcspn(name, "\n");
         name[length] = '\0';
-        remove_file(output->work, name);
+        remove_entry(output, output->work, name);
     }
     (void)remove_directory(&output->place, output->work);
 }
@@ -395,7 +445,7 @@ static void remove_old(vxs_output *output)
 {
     vxs_place *place = &output->place;
     for (size_t k = 0; k < output->old_count; k++)
-        remove_file(output->old, output->old_names[k]);
+        remove_entry(output, output->old, output->old_names[k]);
     if (!remove_directory(place, output->old))
         vxs_log(place->context, VXS_LOG_WARNING,
                 "'%s' is complete, but not all of what it replaced could be removed: '%.*s%s'",
@@ -423,6 +473,16 @@ static vxs_status move_in(vxs_output *output, vxs_error *err)
     return vxs_fail(err, why.status, "%s", why.message);
 }
 
+/* It belongs to the outer one from now on. */
+static vxs_status hand_over(vxs_output *output, vxs_error *err)
+{
+    char entry[NAME_MAX + 2];
+    snprintf(entry, sizeof(entry), "%s/", output->place.name);
+    vxs_status status = add_to_list(output->outer, entry, err);
+    output->place.taken = output->place.taken && status;
+    return status;
+}
+
 vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
 {
     vxs_place *place = &output->place;
@@ -431,6 +491,8 @@ vxs_status vxs_output_commit(vxs_output *output, vxs_error *err)
         status = write_list(output, err);
     if (!status && !vxs_sync(place->context, output->work))
         status = vxs_place_refuse(place, strerror(errno), err);
+    if (!status && output->outer)
+        return hand_over(output, err);
     if (!status)
         status = move_in(output, err);
     if (status)

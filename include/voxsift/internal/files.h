@@ -53,6 +53,13 @@ void vxs_inputs_add(const char *path);
 typedef struct vxs_output vxs_output;
 VXS_MUST_CHECK vxs_status vxs_output_new(const vxs_context *context, const char *path, bool replace,
                                          vxs_output **output, vxs_error *err);
+/* A directory in an output that is not committed, with a list of its own, for one level. Its
+ * _commit makes it part of the outer one, whose commit puts both in place; --force takes it away
+ * with the outer one, if it holds only what is on its list. Freed before the outer one. */
+VXS_MUST_CHECK vxs_status vxs_output_new_inside(vxs_output *outer, const char *name,
+                                                vxs_output **output, vxs_error *err);
+/* The path of an output while it is not committed, for reading what is in it. */
+const char *vxs_output_work(const vxs_output *output);
 /* Checks before long work that vxs_output_new would succeed; creates nothing. */
 VXS_MUST_CHECK vxs_status vxs_output_check(const char *path, bool replace, vxs_error *err);
 /* Opens and closes a new file in it; messages contain its final path. */
