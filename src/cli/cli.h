@@ -37,13 +37,38 @@ enum {
     VXS_TAKES_MODEL = 64,    /* parameters of the simulations; the first operand selects one */
     VXS_NAMES_THREADS =
         128, /* with _THREADS: --nthreads is recorded only, the command starts no threads */
-    VXS_TAKES_PAGE = 256 /* --no-fsync; the command itself defines --out FILE and --force */
+    VXS_TAKES_PAGE = 256,   /* --no-fsync; the command itself defines --out FILE and --force */
+    VXS_TAKES_METHODS = 512 /* with _METHOD: --method may name several, with commas between */
 };
 typedef struct {
     bool help, brief, quiet, verbose, json, force, resume, no_fsync;
     int64_t nthreads;
     const char *out, *chunk;
 } vxs_shared;
+
+/* All options of a command without duplicates: its own first, then those of all methods or models.
+ */
+#define VXS_MAX_OPTIONS 96
+/* Bytes for the values of any command's own options. */
+#define VXS_VALUES_SIZE 1024
+#define VXS_MAX_KINDS   16
+/* Several methods, each with the command's options and its own as if it were alone. */
+typedef struct {
+    size_t count; /* 0: one method */
+    struct {
+        int kind;
+        union {
+            max_align_t align;
+            char bytes[VXS_VALUES_SIZE];
+        } values;
+        vxs_method_settings method;
+    } each[VXS_METHODS];
+    struct {
+        const vxs_param *param;
+        bool takes[VXS_METHODS];
+    } partly[VXS_MAX_OPTIONS]; /* options that some take and some do not */
+    size_t partly_count;
+} vxs_several_methods;
 
 typedef struct vxs_call vxs_call;
 
@@ -67,8 +92,10 @@ struct vxs_call {
     const vxs_method_settings *method;
     const vxs_simulation_settings *model;
     const vxs_shared *shared;
+    const vxs_several_methods *several; /* NULL: one method */
     vxs_chunking chunking;
-    char **operands; /* ends with NULL */
+    vxs_checkpoint *const *checkpoints; /* of several methods, one each */
+    char **operands;                    /* ends with NULL */
     const vxs_context *context;
     const vxs_warnings *warnings; /* warnings so far, including those suppressed by --quiet */
     bool terminal;                /* `out` is a terminal: numbers are rounded for people */
@@ -82,9 +109,6 @@ const vxs_command *vxs_command_find(const char *name); /* NULL if unknown */
 const vxs_command *vxs_command_require(const char *name, vxs_error *err);
 const char *const *vxs_command_names(void); /* ends with NULL */
 
-/* All options of a command without duplicates: its own first, then those of all methods or models.
- */
-#define VXS_MAX_OPTIONS 96
 typedef struct {
     const vxs_param *param;
     enum {
@@ -103,7 +127,6 @@ typedef struct {
     const char *name, *summary;
     const vxs_param *params;
 } vxs_kind;
-#define VXS_MAX_KINDS 16
 size_t vxs_kinds_of(int place, vxs_kind kinds[VXS_MAX_KINDS]);
 /* The row of that name in the kind's table, or NULL. */
 const vxs_param *vxs_kind_param(const vxs_kind *kind, const char *name);
@@ -111,8 +134,6 @@ size_t vxs_kinds_add(int place, vxs_option *options, size_t count);
 /* Describes an option with its differences among the kinds. */
 void vxs_kinds_words(int place, const char *name, char *buffer, size_t size);
 
-/* Bytes for the values of any command's own options. */
-#define VXS_VALUES_SIZE 1024
 typedef struct {
     union {
         max_align_t align;
@@ -120,6 +141,7 @@ typedef struct {
     } values;
     vxs_method_settings method;
     vxs_simulation_settings model;
+    vxs_several_methods several;
     vxs_shared shared;
     char **operands; /* ends with NULL */
     int kind;        /* index of the selected method or model; negative: none */
@@ -137,6 +159,8 @@ void vxs_help_command(FILE *out, const vxs_command *command, int kind);
 void vxs_help_method(FILE *out, const vxs_method *method);
 /* True if an option of the task applies to some methods only, and to this one. */
 bool vxs_is_option_of_method(const vxs_method *method, const char *name);
+/* True unless the method has no use for this option of the command, as it is given. */
+bool vxs_method_takes(const vxs_method *method, const char *name, const void *values);
 const char *vxs_method_target(const vxs_method *method);
 void vxs_help_item(FILE *out, const char *name, int column, const char *text);
 extern const char *const vxs_head_names[];
@@ -211,6 +235,10 @@ void vxs_print_clean(FILE *out, const char *text);
 /* Save a result, print it in words or as JSON, and print the closing remarks; for complete, chunked
  * and merged runs. */
 VXS_MUST_CHECK vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err);
+/* Finishes a run of several methods, saves it and prints it. */
+VXS_MUST_CHECK vxs_status vxs_report_several(const vxs_call *call, vxs_several *several,
+                                             vxs_error *err);
+void vxs_print_compared(const vxs_call *call, const vxs_compared *compared);
 VXS_MUST_CHECK vxs_status vxs_report_permutation(const vxs_call *call, const vxs_task *task,
                                                  const vxs_permute_settings *settings,
                                                  const vxs_method_settings *method,
@@ -219,6 +247,14 @@ VXS_MUST_CHECK vxs_status vxs_report_stability(const vxs_call *call, const vxs_t
                                                const vxs_stability_settings *settings,
                                                const vxs_method_settings *method,
                                                const vxs_stability *result, vxs_error *err);
+/* cmd_cv.c: a cross-validation, with all that is to be warned of; the task may get warnings. */
+VXS_MUST_CHECK vxs_status vxs_run_cv(const vxs_call *call, vxs_task *task,
+                                     const vxs_cv_settings *settings, vxs_cv *cv, vxs_error *err);
+/* cv_several.c: `cv` of several methods; and the chunks of such runs merged. */
+VXS_MUST_CHECK vxs_status vxs_run_several(const vxs_call *call, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_merge_several(const vxs_call *call, size_t count,
+                                            const char *const *names, const char *cohort,
+                                            vxs_error *err);
 /* Prints the range of a chunk: units first ... end - 1 of `count`. */
 void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_t end,
                     size_t count);

@@ -181,7 +181,7 @@ static void print_conclusions(FILE *out, const vxs_compared *c)
         }
 }
 
-static void print_words(const vxs_call *call, const vxs_compared *c)
+void vxs_print_compared(const vxs_call *call, const vxs_compared *c)
 {
     FILE *out = call->out;
     int width = width_of_names(c);
@@ -206,8 +206,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     vxs_compared c;
     const char *directory = call->shared->out;
-    vxs_status status =
-        vxs_compare(call->context, call->values, (const char *const *)call->operands, &c, err);
+    vxs_status status = vxs_compare(call->context, call->values,
+                                    (const char *const *)call->operands, NULL, &c, err);
     if (status)
         return status;
     if (directory)
@@ -220,7 +220,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
         vxs_compared_json(&w, &c);
         vxs_close_json(call, &w);
     } else if (!status) {
-        print_words(call, &c);
+        vxs_print_compared(call, &c);
     }
     vxs_compared_release(&c);
     return status;
@@ -234,7 +234,8 @@ const vxs_command vxs_cmd_compare = {
         "Compares finished cross-validations by their held-out predictions. Subjects, target and "
         "folds must be the same: 'voxsift cv' with the same --folds, --repeats and --seed, or with "
         "--folds-from OTHER/folds.tsv. Method, loss, hyperparameters, confounds and features may "
-        "differ.\n\n"
+        "differ. Methods that differ in nothing else are run and compared by one command, 'voxsift "
+        "cv --method A,B'.\n\n"
         "For each metric it gives the value of each model and the difference of each pair, with "
         "95 % intervals over bootstrap draws of persons (the same draws for all models), and "
         "p-values of these tests:\n\n"

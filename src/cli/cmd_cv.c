@@ -15,6 +15,8 @@ static const vxs_example examples[] = {
     { "voxsift cv pet --target diagnosis --confounds age,sex --group site --folds group \\\n    -o "
       "sites",
       "leave one site out at a time" },
+    { "voxsift cv pet --target diagnosis --method lasso,fused,svm -o methods",
+      "compare three methods on the same folds" },
     { NULL, NULL },
 };
 
@@ -277,6 +279,22 @@ vxs_status vxs_report_cv(const vxs_call *call, const vxs_cv *cv, vxs_error *err)
     return status;
 }
 
+vxs_status vxs_run_cv(const vxs_call *call, vxs_task *task, const vxs_cv_settings *settings,
+                      vxs_cv *cv, vxs_error *err)
+{
+    vxs_status status = vxs_cv_run(call->context, task, settings, call->method, cv, err);
+    if (status)
+        return status;
+    size_t most = 0;
+    for (size_t k = cv->first; k < cv->end; k++)
+        most = vxs_cv_unidentified(cv, k) > most ? vxs_cv_unidentified(cv, k) : most;
+    vxs_warn_unidentified(call->context, most);
+    status = vxs_warn_uncalibrated(call->context, task, settings, err);
+    if (status)
+        vxs_cv_release(cv);
+    return status;
+}
+
 static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
 {
     vxs_cv_settings settings = *(const vxs_cv_settings *)call->values;
@@ -286,16 +304,10 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
     if (!status)
         status = vxs_warn_leaks(call->context, task, err);
     if (!status)
-        status = vxs_cv_run(call->context, task, &settings, call->method, &cv, err);
+        status = vxs_run_cv(call, task, &settings, &cv, err);
     if (status)
         return status;
-    size_t most = 0;
-    for (size_t k = cv.first; k < cv.end; k++)
-        most = vxs_cv_unidentified(&cv, k) > most ? vxs_cv_unidentified(&cv, k) : most;
-    vxs_warn_unidentified(call->context, most);
-    status = vxs_warn_uncalibrated(call->context, task, &settings, err);
-    if (!status)
-        status = vxs_report_cv(call, &cv, err);
+    status = vxs_report_cv(call, &cv, err);
     vxs_cv_release(&cv);
     return status;
 }
@@ -303,7 +315,8 @@ static vxs_status validate(const vxs_call *call, vxs_task *task, vxs_error *err)
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     const vxs_cv_settings *settings = call->values;
-    return vxs_with_task(call, &settings->task, validate, err);
+    return call->several ? vxs_run_several(call, err)
+                         : vxs_with_task(call, &settings->task, validate, err);
 }
 
 const vxs_command vxs_cmd_cv = {
@@ -313,12 +326,18 @@ const vxs_command vxs_cmd_cv = {
     .details =
         "Estimates out-of-sample prediction accuracy by nested cross-validation: inner folds "
         "choose lambda, outer folds measure the model and simple baselines, with bootstrap "
-        "confidence intervals.",
+        "confidence intervals. --method A,B,C runs several methods on the same folds and compares "
+        "them.\n\n"
+        "Of several methods OUT/A, OUT/B and OUT/C are what each alone would have written, and OUT "
+        "is what 'voxsift compare' writes of them, with the seed and the bootstrap samples given "
+        "here. An option goes to the methods that take it; which these are is said. To give "
+        "methods different values of an option, run them one by one and compare them with "
+        "'voxsift compare'.",
     .operands = operands,
     .params = vxs_task_params,
     .more_params = vxs_cv_params,
-    .takes =
-        VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD |
+             VXS_TAKES_METHODS | VXS_TAKES_CHUNK,
     .refuses = "lambda",
     .examples = examples,
     .run = run,

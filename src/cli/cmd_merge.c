@@ -49,9 +49,15 @@ void vxs_print_part(const vxs_call *call, const char *units, size_t first, size_
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     const merge_settings *settings = call->values;
+    const char *const *parts = (const char *const *)call->operands;
+    const char *names[VXS_METHODS];
+    size_t methods = 0;
     vxs_merged m;
-    vxs_status status =
-        vxs_merge(call->context, (const char *const *)call->operands, settings->cohort, &m, err);
+    vxs_status status = vxs_several_parts(parts, &methods, names, err);
+    if (!status && methods > 0)
+        return vxs_merge_several(call, methods, names, settings->cohort, err);
+    if (!status)
+        status = vxs_merge(call->context, parts, settings->cohort, &m, err);
     if (status)
         return status;
     if (m.kind == VXS_RUN_CV)
@@ -74,7 +80,8 @@ const vxs_command vxs_cmd_merge = {
         "Combines the outputs of 'voxsift cv', 'permute' or 'stability' with --chunk I/N. Each job "
         "computes a range of folds, permutations or pairs of halves, on any machine and with any "
         "number of threads. The merged directory is bit-identical to that of a single run, except "
-        "'command' and 'seconds' (the sum) in its JSON.\n\n"
+        "'command' and 'seconds' (the sum) in its JSON. Chunks of several methods become a "
+        "cross-validation each and their comparison.\n\n"
         "Refuses missing and repeated chunks, and chunks that differ in an option, in subjects or "
         "targets, in the cohort or in the version of voxsift. Checks the cohort and the files that "
         "options name again, so they must exist; relative paths start from the current "

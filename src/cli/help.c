@@ -193,6 +193,24 @@ static bool applies(const vxs_method *method, const char *name)
     return !some || vxs_is_option_of_method(method, name);
 }
 
+/* A loss that only says what the target is goes with all methods, or is refused by those that do
+ * not predict it. */
+static bool takes_loss(const vxs_method *method, const vxs_task_settings *task)
+{
+    const vxs_loss_kind *loss = vxs_chosen_loss(task);
+    return !loss || loss == &vxs_squared_loss || loss == &vxs_logistic_loss ||
+           vxs_method_takes_loss(method, loss);
+}
+
+bool vxs_method_takes(const vxs_method *method, const char *name, const void *values)
+{
+    if (strcmp(name, "loss") == 0)
+        return takes_loss(method, values);
+    if (strcmp(name, "prefilter") == 0)
+        return method->graph == VXS_GRAPH_NONE;
+    return applies(method, name);
+}
+
 /* The options of the selected kind, with its own rows; all options if none is selected. */
 static size_t options_for(const vxs_command *command, int kind, vxs_option *options)
 {

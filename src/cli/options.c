@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(vxs_shared, member)
@@ -77,7 +78,8 @@ static const vxs_param chunk_params[] = {
     VXS_FLAG_ROW("resume", AT(resume), "continue a stopped run from OUT.checkpoint",
                  .head = VXS_HEAD_PERFORMANCE,
                  .more = "The options must be the same. Without it an existing checkpoint is "
-                         "refused, or discarded with --force."),
+                         "refused, or discarded with --force. Of several methods of cv each has "
+                         "its own, OUT.METHOD.checkpoint."),
     { .name = NULL },
 };
 
@@ -169,17 +171,67 @@ static vxs_status unknown_option(const reader *r, const char *given, size_t leng
                     (int)length, given, r->command->name);
 }
 
+static vxs_status check_value(const reader *r, const vxs_param *param, const char *text)
+{
+    const char *hint = text ? vxs_hint_value(param->name, text) : NULL;
+    return hint ? vxs_fail(r->err, VXS_MISUSE, "'--%s %s' is unknown; did you mean %s?",
+                           param->name, text, hint)
+                : VXS_OK;
+}
+
+static bool is_method(const vxs_option *option)
+{
+    return option->place == VXS_OWN && strcmp(option->param->name, "method") == 0;
+}
+
+static int *method_of(const reader *r, const vxs_param *param)
+{
+    return (int *)(void *)(r->parsed->values.bytes + param->offset);
+}
+
+static vxs_status add_method(const reader *r, const vxs_param *param, const char *name)
+{
+    vxs_several_methods *s = &r->parsed->several;
+    vxs_status status = check_value(r, param, name);
+    if (!status)
+        status = vxs_param_set(param, r->parsed->values.bytes, name, r->err);
+    for (size_t k = 0; k < s->count && !status; k++)
+        if (s->each[k].kind == *method_of(r, param))
+            status = vxs_fail(r->err, VXS_MISUSE, "'--method' names '%s' twice", name);
+    if (!status)
+        s->each[s->count++].kind = *method_of(r, param);
+    return status;
+}
+
+/* "lasso,fused": the values have the first. */
+static vxs_status set_methods(const reader *r, const vxs_param *param, const char *text)
+{
+    char *names = vxs_format(r->err, "%s", text), *name = names, *end = names;
+    vxs_status status = names ? VXS_OK : VXS_FAILED;
+    for (; end && !status; name = end + 1) {
+        end = strchr(name, ',');
+        if (end)
+            *end = '\0';
+        status = add_method(r, param, name);
+    }
+    if (!status)
+        *method_of(r, param) = r->parsed->several.each[0].kind;
+    free(names);
+    return status;
+}
+
 static vxs_status set_option(reader *r, size_t k, const char *text)
 {
     const vxs_option *option = &r->options[k];
     bool own = option->place == VXS_OWN;
     if (r->given[k] && option->param->type != VXS_PARAM_TEXTS)
         return vxs_fail(r->err, VXS_MISUSE, "option '--%s' is given twice", option->param->name);
-    const char *hint = text ? vxs_hint_value(option->param->name, text) : NULL;
-    if (hint)
-        return vxs_fail(r->err, VXS_MISUSE, "'--%s %s' is unknown; did you mean %s?",
-                        option->param->name, text, hint);
     r->given[k] = true;
+    if (r->command->takes & VXS_TAKES_METHODS && is_method(option) && strchr(text, ','))
+        return set_methods(r, option->param, text);
+    vxs_status status = check_value(r, option->param, text);
+    if (status)
+        return status;
     r->texts[k] = text;
     if (option->place == VXS_OF_METHOD || option->place == VXS_OF_MODEL)
         return VXS_OK; /* parsed as soon as the kind is known */
@@ -257,9 +309,10 @@ static vxs_status read_operand(reader *r, char *text)
     return VXS_OK;
 }
 
-/* Parses the options of the selected kind by its own rows, since kinds may share option names. */
+/* Parses the options of the selected kind by its own rows, since kinds may share option names. With
+ * `others`, options that it does not have are for these. */
 static vxs_status parse_kind(const reader *r, int place, const char *noun, size_t chosen,
-                             void *values)
+                             bool others, void *values)
 {
     vxs_kind kinds[VXS_MAX_KINDS];
     vxs_status status = VXS_OK;
@@ -270,22 +323,87 @@ static vxs_status parse_kind(const reader *r, int place, const char *noun, size_
         if ((int)r->options[k].place != place || !r->given[k])
             continue;
         const vxs_param *param = vxs_kind_param(kind, r->options[k].param->name);
-        status = param ? vxs_param_set(param, values, r->texts[k], r->err)
-                       : vxs_fail(r->err, VXS_MISUSE, "%s '%s' has no option '--%s'", noun,
-                                  kind->name, r->options[k].param->name);
+        if (param)
+            status = vxs_param_set(param, values, r->texts[k], r->err);
+        else if (!others)
+            status = vxs_fail(r->err, VXS_MISUSE, "%s '%s' has no option '--%s'", noun, kind->name,
+                              r->options[k].param->name);
     }
+    return status;
+}
+
+/* ---- Several methods ------------------------------------------------------------------------- */
+
+static bool method_takes(const reader *r, size_t method, const vxs_option *option)
+{
+    const vxs_method *m = &vxs_methods[r->parsed->several.each[method].kind];
+    if (option->place == VXS_OWN)
+        return vxs_method_takes(m, option->param->name, r->parsed->values.bytes);
+    vxs_kind kind = { m->name, m->summary, m->params };
+    return option->place != VXS_OF_METHOD || vxs_kind_param(&kind, option->param->name);
+}
+
+/* An option that is given: which methods take it. One of the command that none takes is refused as
+ * it is for one method. */
+static vxs_status share_option(const reader *r, const vxs_option *option)
+{
+    vxs_several_methods *s = &r->parsed->several;
+    size_t takers = 0;
+    s->partly[s->partly_count].param = option->param;
+    for (size_t m = 0; m < s->count; m++) {
+        s->partly[s->partly_count].takes[m] = method_takes(r, m, option);
+        takers += s->partly[s->partly_count].takes[m];
+    }
+    if (takers == 0 && option->place == VXS_OF_METHOD)
+        return vxs_fail(r->err, VXS_MISUSE, "none of these methods has an option '--%s'",
+                        option->param->name);
+    s->partly_count += takers > 0 && takers < s->count;
+    return VXS_OK;
+}
+
+static vxs_status settle_one(const reader *r, size_t method)
+{
+    vxs_several_methods *s = &r->parsed->several;
+    void *values = s->each[method].values.bytes;
+    memcpy(values, r->parsed->values.bytes, VXS_VALUES_SIZE);
+    for (size_t k = 0; k < r->count; k++)
+        if (is_method(&r->options[k]))
+            *(int *)(void *)(s->each[method].values.bytes + r->options[k].param->offset) =
+                s->each[method].kind;
+    for (size_t k = 0; k < s->partly_count; k++) {
+        const vxs_param rows[2] = { *s->partly[k].param, { .name = NULL } };
+        bool own = false;
+        for (size_t j = 0; j < r->count; j++)
+            own = own ||
+                  (r->options[j].place == VXS_OWN && r->options[j].param == s->partly[k].param);
+        if (own && !s->partly[k].takes[method])
+            vxs_params_defaults(rows, values);
+    }
+    return parse_kind(r, VXS_OF_METHOD, "method", (size_t)s->each[method].kind, true,
+                      &s->each[method].method);
+}
+
+static vxs_status settle_several(const reader *r)
+{
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < r->count && !status; k++)
+        status = r->given[k] ? share_option(r, &r->options[k]) : VXS_OK;
+    for (size_t m = 0; m < r->parsed->several.count && !status; m++)
+        status = settle_one(r, m);
     return status;
 }
 
 static vxs_status settle_method(const reader *r)
 {
     size_t chosen = 0;
+    bool others = r->parsed->several.count > 0;
     for (size_t k = 0; k < r->count; k++)
-        if (r->options[k].place == VXS_OWN && strcmp(r->options[k].param->name, "method") == 0)
-            chosen = (size_t) * (const int *)(const void *)(r->parsed->values.bytes +
-                                                            r->options[k].param->offset);
+        if (is_method(&r->options[k]))
+            chosen = (size_t)*method_of(r, r->options[k].param);
     r->parsed->kind = (int)chosen;
-    return parse_kind(r, VXS_OF_METHOD, "method", chosen, &r->parsed->method);
+    vxs_status status = others ? settle_several(r) : VXS_OK;
+    return status ? status
+                  : parse_kind(r, VXS_OF_METHOD, "method", chosen, others, &r->parsed->method);
 }
 
 /* Selects the model by the first operand; check_complete reports a missing one. */
@@ -297,7 +415,7 @@ static vxs_status select_model(const reader *r)
     while (strcmp(vxs_simulations[chosen].name, r->argv[0]) != 0)
         chosen++; /* the operand is a valid choice, or parsing would have failed */
     r->parsed->kind = (int)chosen;
-    return parse_kind(r, VXS_OF_MODEL, "model", chosen, &r->parsed->model);
+    return parse_kind(r, VXS_OF_MODEL, "model", chosen, false, &r->parsed->model);
 }
 
 /* Checks for missing operands and options; --help needs none. */

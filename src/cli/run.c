@@ -97,33 +97,75 @@ static vxs_status find_chunking(const vxs_call *call, vxs_chunking *chunking, vx
     return VXS_OK;
 }
 
-static char *name_checkpoint(const char *out, vxs_error *err)
+/* Of one of several methods: OUT.METHOD.checkpoint. */
+static char *name_checkpoint(const char *out, const char *method, vxs_error *err)
 {
     size_t length = strlen(out);
     while (length > 1 && out[length - 1] == '/')
         length--;
-    return vxs_format(err, "%.*s.checkpoint", (int)length, out);
+    return vxs_format(err, "%.*s%s%s.checkpoint", (int)length, out, method ? "." : "",
+                      method ? method : "");
+}
+
+/* Each of several methods has a checkpoint of its own, as if it were alone. */
+typedef struct {
+    size_t count;
+    vxs_checkpoint *each[VXS_METHODS];
+    char *path[VXS_METHODS];
+} checkpoints;
+
+static void close_checkpoints(const vxs_call *call, checkpoints *c, bool done, bool begun)
+{
+    for (size_t k = 0; k < c->count; k++) {
+        if (vxs_checkpoint_close(c->each[k], done) && begun)
+            vxs_log(call->context, VXS_LOG_INFO, "'%s' holds the finished part, for --resume",
+                    c->path[k]);
+        free(c->path[k]);
+    }
+}
+
+static vxs_status open_checkpoints(const vxs_call *call, checkpoints *c, vxs_error *err)
+{
+    const vxs_shared *shared = call->shared;
+    const vxs_several_methods *several = call->several;
+    size_t count = several ? several->count : 1;
+    unsigned how = shared->resume ? VXS_RESUME : shared->force ? VXS_DISCARD : 0;
+    vxs_status status = VXS_OK;
+    bool any = false;
+    if (shared->resume && several)
+        how |= VXS_RESUME_ANY;
+    for (; c->count < count && !status; c->count++) {
+        size_t k = c->count;
+        c->path[k] = name_checkpoint(shared->out,
+                                     several ? vxs_methods[several->each[k].kind].name : NULL, err);
+        status = c->path[k] ? vxs_checkpoint_open(call->context, c->path[k], how, &c->each[k], err)
+                            : VXS_FAILED;
+        any = any || (!status && vxs_checkpoint_has_work(c->each[k]));
+    }
+    if (!status && shared->resume && several && !any)
+        vxs_log(call->context, VXS_LOG_WARNING,
+                "there is no '%s', nor one of another method, to resume from: starting from the "
+                "beginning",
+                c->path[0]);
+    return status;
 }
 
 /* Runs with a checkpoint beside the output until the output is complete. */
 static vxs_status run_in_chunks(vxs_call *call, vxs_error *err)
 {
-    const vxs_shared *shared = call->shared;
-    unsigned how = shared->resume ? VXS_RESUME : shared->force ? VXS_DISCARD : 0;
+    checkpoints c = { .count = 0 };
     vxs_status status = find_chunking(call, &call->chunking, err);
     if (status)
         return status;
-    char *path = name_checkpoint(shared->out, err);
-    status = path ? vxs_checkpoint_open(call->context, path, how, &call->chunking.checkpoint, err)
-                  : VXS_FAILED;
-    if (!status) {
-        status = call->command->run(call, err);
-        bool done = !status || status == VXS_NOT_CONVERGED;
-        if (vxs_checkpoint_close(call->chunking.checkpoint, done))
-            vxs_log(call->context, VXS_LOG_INFO, "'%s' holds the finished part, for --resume",
-                    path);
+    status = open_checkpoints(call, &c, err);
+    if (status) {
+        close_checkpoints(call, &c, false, false);
+        return status;
     }
-    free(path);
+    call->chunking.checkpoint = c.each[0];
+    call->checkpoints = c.each;
+    status = call->command->run(call, err);
+    close_checkpoints(call, &c, !status || status == VXS_NOT_CONVERGED, true);
     return status;
 }
 
@@ -159,6 +201,7 @@ static vxs_status run_command(const vxs_command *command, const vxs_parsed *pars
                       .values = parsed->values.bytes,
                       .method = &parsed->method,
                       .model = &parsed->model,
+                      .several = parsed->several.count > 0 ? &parsed->several : NULL,
                       .shared = &parsed->shared,
                       .operands = parsed->operands,
                       .context = &context,

@@ -51,6 +51,11 @@ static bool has_records(const vxs_checkpoint *c)
            memcmp(header, TITLE, strlen(TITLE)) != 0 || header[size - 1] != '\n';
 }
 
+bool vxs_checkpoint_has_work(const vxs_checkpoint *checkpoint)
+{
+    return has_records(checkpoint);
+}
+
 /* Tests whether the name still refers to the open file. */
 static bool is_in_place(const vxs_checkpoint *c)
 {
@@ -233,7 +238,7 @@ vxs_status vxs_checkpoint_begin(vxs_checkpoint *c, const char *identity, FILE **
                         "differ; pass --force without --resume to discard it",
                         c->place.path);
     if (resume && !goes_on)
-        vxs_log(c->place.context, VXS_LOG_WARNING,
+        vxs_log(c->place.context, c->how & VXS_RESUME_ANY ? VXS_LOG_INFO : VXS_LOG_WARNING,
                 "there is no '%s' to resume from: starting from the beginning", c->place.path);
     if (!goes_on)
         status = discard_records(c, identity, err);

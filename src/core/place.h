@@ -51,7 +51,7 @@ vxs_status vxs_place_not_moved(const vxs_place *place, vxs_error *err);
  * errno on failure. File systems without support are no failure. */
 bool vxs_sync(const vxs_context *context, int handle);
 
-/* output_list.c: adds a page in an output directory to its list. Does nothing in directories without
+/* output_list.c: adds a page in an output directory to its list. Does nothing in those without
  * such a list. False and errno when the list cannot be written; it is unchanged then. */
 bool vxs_output_adopt(const vxs_context *context, int folder, const char *name);
 

@@ -50,8 +50,11 @@ void vxs_cv_folds_json(vxs_json_writer *writer, const vxs_cv *cv);
 /* cv_chunk.c: for its fingerprint. */
 vxs_run vxs_cv_as_run(const vxs_cv *cv);
 /* The part of a cross-validation that is a chunk. */
-VXS_MUST_CHECK vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv,
-                                           const char *directory, bool replace, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_cv_write_part(const vxs_context *context, const vxs_cv *cv,
+                                            vxs_output *output, vxs_error *err);
+/* cv_write.c: all files of a cross-validation or of its part. */
+VXS_MUST_CHECK vxs_status vxs_cv_write(const vxs_context *context, const vxs_cv *cv,
+                                       vxs_output *output, vxs_error *err);
 /* inner_paths.c: the inner jobs of all folds, in rounds. */
 enum { VXS_INNER_ROUNDS = 8 };
 VXS_MUST_CHECK vxs_status vxs_inner_run(const vxs_job_common *common, vxs_cv *cv,

@@ -556,24 +556,31 @@ static vxs_status save_people(const vxs_cv *cv, vxs_output *output, vxs_error *e
     return vxs_output_close(output, stream, "people.tsv", err);
 }
 
-vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char *directory,
-                       bool replace, vxs_error *err)
+vxs_status vxs_cv_write(const vxs_context *context, const vxs_cv *cv, vxs_output *output,
+                        vxs_error *err)
 {
     double *maps[KINDS] = { NULL };
-    vxs_output *output = NULL;
     if (vxs_chunk_is_part(cv->settings.chunking.chunk))
-        return vxs_cv_save_part(context, cv, directory, replace, err);
+        return vxs_cv_write_part(context, cv, output, err);
     vxs_status status = sum_up(cv, maps, err);
-    if (!status)
-        status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
         status = save(context, cv, maps, output, err);
     if (!status)
         status = save_people(cv, output, err);
+    for (int k = 0; k < KINDS; k++)
+        free(maps[k]);
+    return status;
+}
+
+vxs_status vxs_cv_save(const vxs_context *context, const vxs_cv *cv, const char *directory,
+                       bool replace, vxs_error *err)
+{
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
+    if (!status)
+        status = vxs_cv_write(context, cv, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
-    for (int k = 0; k < KINDS; k++)
-        free(maps[k]);
     return status;
 }

@@ -58,7 +58,8 @@ const vxs_param vxs_task_params[] = {
     VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
                  "estimate the regression in these subjects alone", .head = VXS_HEAD_COVARIATES),
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
-                   .head = VXS_HEAD_MODEL, .usual = true),
+                   .head = VXS_HEAD_MODEL, .usual = true,
+                   .more = "cv takes several, with commas between, and compares them."),
     VXS_CHOICE_ROW("loss", "LOSS", AT(loss), 0, losses, "loss", .head = VXS_HEAD_MODEL,
                    .more =
                        "squared for scores; huber for scores with outliers (lasso, graphnet); "

@@ -7,7 +7,7 @@ program=${2:-}
 
 # Rooms and headers whose vocabulary is done; add a room here once it passes.
 ROOMS='model evaluate report solver verify linalg loss penalty graph design image core cohort simulate cli'
-HEADERS='model solver verify internal/model internal/solver internal/evaluate internal/report core cohort design graph image loss penalty internal/cohort internal/core internal/design internal/files
+HEADERS='model solver verify internal/model internal/solver internal/evaluate internal/compare internal/report core cohort design graph image loss penalty internal/cohort internal/core internal/design internal/files
     internal/graph internal/image internal/loss internal/machine internal/penalty internal/simulate internal/text'
 # Documents whose vocabulary is done.
 DOCS='docs/glossary.md'

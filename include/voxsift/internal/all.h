@@ -3,6 +3,7 @@
 #define VOXSIFT_INTERNAL_ALL_H
 
 #include "voxsift/internal/cohort.h"
+#include "voxsift/internal/compare.h"
 #include "voxsift/internal/core.h"
 #include "voxsift/internal/design.h"
 #include "voxsift/internal/evaluate.h"

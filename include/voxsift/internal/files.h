@@ -95,12 +95,18 @@ void vxs_page_free(vxs_page *page);
  * so that two runs never share one. Errors: a locked file, a file that is not a checkpoint, and a
  * checkpoint with finished work, unless the run resumes it (VXS_RESUME) or may discard it
  * (VXS_DISCARD). */
-enum { VXS_RESUME = 1, VXS_DISCARD = 2 };
+enum {
+    VXS_RESUME = 1,
+    VXS_DISCARD = 2,
+    VXS_RESUME_ANY = 4 /* with _RESUME: one of several, of which some may not have begun */
+};
 typedef struct vxs_checkpoint vxs_checkpoint;
 VXS_MUST_CHECK vxs_status vxs_checkpoint_open(const vxs_context *context, const char *path,
                                               unsigned how, vxs_checkpoint **checkpoint,
                                               vxs_error *err);
 const char *vxs_checkpoint_path(const vxs_checkpoint *checkpoint);
+/* It holds finished work, of whatever run. */
+bool vxs_checkpoint_has_work(const vxs_checkpoint *checkpoint);
 /* Begins or resumes the records of the run with this SHA-256; a checkpoint of another run is an
  * error. The stream, for reading and writing, is positioned at the first record. */
 VXS_MUST_CHECK vxs_status vxs_checkpoint_begin(vxs_checkpoint *checkpoint, const char *identity,

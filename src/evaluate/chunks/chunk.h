@@ -86,7 +86,11 @@ VXS_MUST_CHECK vxs_status vxs_run_checkpoint_add(vxs_run_checkpoint *checkpoint,
                                                  vxs_error *err);
 void vxs_run_checkpoint_close(vxs_run_checkpoint *checkpoint);
 
-/* part_write.c: a directory of a chunk's units. */
+/* part_write.c: a directory of a chunk's units, or its files alone. */
+VXS_MUST_CHECK vxs_status vxs_part_write(const vxs_context *context, const vxs_run *run,
+                                         vxs_chunk chunk, size_t units, double seconds,
+                                         vxs_serialize_unit *serialize_unit, void *what,
+                                         vxs_output *output, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run,
                                         vxs_chunk chunk, size_t units, double seconds,
                                         vxs_serialize_unit *serialize_unit, void *what,
@@ -111,6 +115,8 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_parts_read(const char *const *paths, vxs_parts *parts,
                                          vxs_error *err);
 void vxs_parts_release(vxs_parts *parts);
+/* Refuses the checkpoint of a run that has not finished. */
+VXS_MUST_CHECK vxs_status vxs_part_check_finished(const char *path, vxs_error *err);
 /* Of permutations: what each class comes to with the observed target; none where there is no class.
  * Released by the caller, whatever is returned. */
 VXS_MUST_CHECK vxs_status vxs_parts_classes(const vxs_parts *parts, size_t count,

@@ -101,12 +101,12 @@ vxs_run vxs_cv_as_run(const vxs_cv *cv)
                       .observed = NAN };
 }
 
-vxs_status vxs_cv_save_part(const vxs_context *context, const vxs_cv *cv, const char *directory,
-                            bool replace, vxs_error *err)
+vxs_status vxs_cv_write_part(const vxs_context *context, const vxs_cv *cv, vxs_output *output,
+                             vxs_error *err)
 {
     vxs_run run = vxs_cv_as_run(cv);
-    return vxs_part_save(context, &run, cv->settings.chunking.chunk, cv->fold_count, cv->seconds,
-                         serialize_fold, (void *)cv, directory, replace, err);
+    return vxs_part_write(context, &run, cv->settings.chunking.chunk, cv->fold_count, cv->seconds,
+                          serialize_fold, (void *)cv, output, err);
 }
 
 vxs_status vxs_cv_merge(const vxs_context *context, const vxs_parts *parts, vxs_merged *m,

@@ -21,24 +21,24 @@ void vxs_parts_release(vxs_parts *parts)
 /* ---- One part -------------------------------------------------------------------------------- */
 
 /* `part-*` in a shell finds the checkpoints beside the parts as well. */
-static vxs_status check_finished(const vxs_part *part, vxs_error *err)
+vxs_status vxs_part_check_finished(const char *path, vxs_error *err)
 {
     static const char end[] = ".checkpoint";
     struct stat about;
-    size_t length = strlen(part->path);
-    if (length < sizeof(end) || strcmp(part->path + length - (sizeof(end) - 1), end) != 0 ||
-        stat(part->path, &about) != 0 || !S_ISREG(about.st_mode))
+    size_t length = strlen(path);
+    if (length < sizeof(end) || strcmp(path + length - (sizeof(end) - 1), end) != 0 ||
+        stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s' is the checkpoint of a run that has not finished '%.*s': repeat that "
                     "with --resume first",
-                    part->path, (int)(length - (sizeof(end) - 1)), part->path);
+                    path, (int)(length - (sizeof(end) - 1)), path);
 }
 
 static vxs_status read_about(vxs_part *part, vxs_error *err)
 {
     char *file = vxs_format(err, "%s/%s", part->path, VXS_PART_FILE);
-    vxs_status status = file ? check_finished(part, err) : VXS_FAILED;
+    vxs_status status = file ? vxs_part_check_finished(part->path, err) : VXS_FAILED;
     if (!status)
         status = vxs_folder_check(part->path, VXS_PART_FILE, err);
     if (!status)

@@ -213,9 +213,9 @@ static vxs_status write_files(const writer *p, vxs_output *output, vxs_error *er
     return status;
 }
 
-vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chunk chunk,
-                         size_t units, double seconds, vxs_serialize_unit *serialize_unit,
-                         void *what, const char *directory, bool replace, vxs_error *err)
+vxs_status vxs_part_write(const vxs_context *context, const vxs_run *run, vxs_chunk chunk,
+                          size_t units, double seconds, vxs_serialize_unit *serialize_unit,
+                          void *what, vxs_output *output, vxs_error *err)
 {
     writer p = { .context = context,
                  .run = run,
@@ -223,7 +223,6 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
                  .units = units,
                  .seconds = seconds,
                  .serializer = { .err = err } };
-    vxs_output *output = NULL;
     vxs_status status =
         vxs_chunk_share(chunk, units, vxs_run_kinds[run->kind].units, &p.first, &p.end, err);
     for (size_t k = p.first; k < p.end && !status; k++) {
@@ -234,15 +233,24 @@ vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chu
         status = vxs_features_read_state(run->task->cohort, &p.features, err);
     if (!status) {
         p.fingerprint = vxs_run_fingerprint(run, err);
-        status =
-            p.fingerprint ? vxs_output_new(context, directory, replace, &output, err) : VXS_FAILED;
+        status = p.fingerprint ? write_files(&p, output, err) : VXS_FAILED;
     }
+    free(p.serializer.numbers);
+    free(p.fingerprint);
+    return status;
+}
+
+vxs_status vxs_part_save(const vxs_context *context, const vxs_run *run, vxs_chunk chunk,
+                         size_t units, double seconds, vxs_serialize_unit *serialize_unit,
+                         void *what, const char *directory, bool replace, vxs_error *err)
+{
+    vxs_output *output = NULL;
+    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
-        status = write_files(&p, output, err);
+        status =
+            vxs_part_write(context, run, chunk, units, seconds, serialize_unit, what, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
-    free(p.serializer.numbers);
-    free(p.fingerprint);
     return status;
 }

@@ -40,6 +40,7 @@ const vxs_param vxs_compare_params[] = {
 static void release_model(vxs_compared_model *m)
 {
     free(m->directory);
+    free(m->place);
     free(m->name);
     vxs_json_free(m->about);
     free(m->scores);
@@ -284,11 +285,11 @@ static void warn(const vxs_context *context, const vxs_compared *c)
 }
 
 vxs_status vxs_compare(const vxs_context *context, const vxs_compare_settings *settings,
-                       const char *const *paths, vxs_compared *c, vxs_error *err)
+                       const char *const *paths, const char *from, vxs_compared *c, vxs_error *err)
 {
     double start = vxs_seconds();
     *c = (vxs_compared){ .settings = *settings };
-    vxs_status status = vxs_compared_read(c, paths, err);
+    vxs_status status = vxs_compared_read(c, paths, from, err);
     if (!status)
         status = find_metrics(c, err);
     if (!status)

@@ -8,11 +8,12 @@
 #define VXS_EVALUATE_COMPARE_COMPARE_H
 
 #include "evaluate/draws.h"
+#include "voxsift/internal/compare.h"
 
 /* compare_read.c: models, subjects, folds; released by vxs_compared_release whatever is
  * returned. */
 VXS_MUST_CHECK vxs_status vxs_compared_read(vxs_compared *compared, const char *const *paths,
-                                            vxs_error *err);
+                                            const char *from, vxs_error *err);
 /* compare_read.c: "'a' and 'b' WHAT" as VXS_BAD_DATA, of the first model and another. */
 vxs_status vxs_compared_differ(const vxs_compared *compared, size_t model, vxs_error *err,
                                const char *format, ...) VXS_PRINTF(4, 5);
@@ -33,6 +34,10 @@ VXS_MUST_CHECK vxs_status vxs_compared_swap(const vxs_context *context, vxs_comp
                                             vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_compared_resample(vxs_compared *compared, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_compared_delong(vxs_compared *compared, vxs_error *err);
+/* compare_write.c: all files. */
+VXS_MUST_CHECK vxs_status vxs_compared_write(const vxs_context *context,
+                                             const vxs_compared *compared, vxs_output *output,
+                                             vxs_error *err);
 /* conclusion.c */
 VXS_MUST_CHECK vxs_status vxs_compared_conclude(vxs_compared *compared, vxs_error *err);
 

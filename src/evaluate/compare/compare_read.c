@@ -35,7 +35,8 @@ static bool is_directory(const char *path)
 }
 
 /* "lasso-cv:dense": a directory and one of its baselines, unless a directory has just this name. */
-static vxs_status take_path(vxs_compared_model *m, const char *path, vxs_error *err)
+static vxs_status take_path(vxs_compared_model *m, const char *path, const char *from,
+                            vxs_error *err)
 {
     const char *colon = is_directory(path) ? NULL : strrchr(path, ':');
     size_t length = strlen(path);
@@ -47,7 +48,11 @@ static vxs_status take_path(vxs_compared_model *m, const char *path, vxs_error *
     while (length > 1 && path[length - 1] == '/')
         length--;
     m->directory = vxs_format(err, "%.*s", (int)length, path);
-    return m->directory ? VXS_OK : VXS_FAILED;
+    if (!m->directory)
+        return VXS_FAILED;
+    m->place = from ? vxs_format(err, "%s/%s", from, last_part(m->directory))
+                    : vxs_format(err, "%s", m->directory);
+    return m->place ? VXS_OK : VXS_FAILED;
 }
 
 /* "lasso-cv:dense", or where another directory has this name "lasso-cv/:dense". */
@@ -81,10 +86,11 @@ static char *name_of(const vxs_compared *c, size_t model, vxs_error *err)
     return shown;
 }
 
-static vxs_status name_models(vxs_compared *c, const char *const *paths, vxs_error *err)
+static vxs_status name_models(vxs_compared *c, const char *const *paths, const char *from,
+                              vxs_error *err)
 {
     for (size_t k = 0; k < c->model_count; k++) {
-        vxs_status status = take_path(&c->models[k], paths[k], err);
+        vxs_status status = take_path(&c->models[k], paths[k], from, err);
         if (status)
             return status;
         for (size_t j = 0; j < k; j++)
@@ -140,8 +146,8 @@ static vxs_status read_sizes(const vxs_json *about, const char *path, facts *f, 
 
 static vxs_status read_about(vxs_compared_model *m, facts *f, vxs_error *err)
 {
-    char *path = vxs_format(err, "%s/%s", m->directory, VXS_CV_FILE);
-    vxs_status status = path ? vxs_folder_check(m->directory, VXS_CV_FILE, err) : VXS_FAILED;
+    char *path = vxs_format(err, "%s/%s", m->place, VXS_CV_FILE);
+    vxs_status status = path ? vxs_folder_check(m->place, VXS_CV_FILE, err) : VXS_FAILED;
     if (!status)
         status = vxs_json_read(path, &m->about, err);
     if (!status)
@@ -243,7 +249,8 @@ static vxs_status read_model(vxs_compared *c, size_t model, facts *first, vxs_er
     return status ? status : vxs_compared_rows(c, model, f->subjects, f->repeats, err);
 }
 
-vxs_status vxs_compared_read(vxs_compared *c, const char *const *paths, vxs_error *err)
+vxs_status vxs_compared_read(vxs_compared *c, const char *const *paths, const char *from,
+                             vxs_error *err)
 {
     facts first;
     while (paths[c->model_count])
@@ -251,7 +258,7 @@ vxs_status vxs_compared_read(vxs_compared *c, const char *const *paths, vxs_erro
     if (c->model_count < 2)
         return vxs_fail(err, VXS_MISUSE, "give two or more directories of 'voxsift cv' to compare");
     c->models = vxs_alloc(c->model_count, sizeof(*c->models), err);
-    vxs_status status = c->models ? name_models(c, paths, err) : VXS_FAILED;
+    vxs_status status = c->models ? name_models(c, paths, from, err) : VXS_FAILED;
     for (size_t k = 0; k < c->model_count && !status; k++)
         status = read_model(c, k, &first, err);
     if (!status)

@@ -331,7 +331,7 @@ static vxs_status open_rows(rows *r, vxs_error *err)
 {
     size_t count = 0;
     char *path =
-        vxs_format(err, "%s/%s.tsv", r->m->directory, r->m->baseline ? "baselines" : "predictions");
+        vxs_format(err, "%s/%s.tsv", r->m->place, r->m->baseline ? "baselines" : "predictions");
     vxs_status status = path ? vxs_table_read(path, &r->table, err) : VXS_FAILED;
     free(path);
     if (!status)
@@ -400,7 +400,7 @@ static vxs_status read_groups(vxs_compared *c, size_t model, size_t *sorted, siz
 {
     rows r = { .c = c, .n = c->n, .sorted = sorted };
     size_t column = 0;
-    char *path = vxs_format(err, "%s/folds.tsv", c->models[model].directory);
+    char *path = vxs_format(err, "%s/folds.tsv", c->models[model].place);
     vxs_status status = path ? vxs_table_read(path, &r.table, err) : VXS_FAILED;
     free(path);
     if (!status)

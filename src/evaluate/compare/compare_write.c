@@ -224,8 +224,8 @@ static void write_table(const vxs_compared *c, FILE *stream)
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-static vxs_status save(const vxs_context *context, const vxs_compared *c, vxs_output *output,
-                       vxs_error *err)
+vxs_status vxs_compared_write(const vxs_context *context, const vxs_compared *c, vxs_output *output,
+                              vxs_error *err)
 {
     static const char *const files[] = { VXS_COMPARE_FILE, "compare.tsv" };
     vxs_status status = VXS_OK;
@@ -249,7 +249,7 @@ vxs_status vxs_compared_save(const vxs_context *context, const vxs_compared *c,
     vxs_output *output = NULL;
     vxs_status status = vxs_output_new(context, directory, replace, &output, err);
     if (!status)
-        status = save(context, c, output, err);
+        status = vxs_compared_write(context, c, output, err);
     if (!status)
         status = vxs_output_commit(output, err);
     vxs_output_free(output);
