@@ -1,4 +1,4 @@
-/* voxsift/internal/compare.h - finished cross-validations compared, and those of several methods. */
+/* voxsift/internal/compare.h - finished cross-validations compared, those of several methods. */
 #ifndef VOXSIFT_INTERNAL_COMPARE_H
 #define VOXSIFT_INTERNAL_COMPARE_H
 
