@@ -7,8 +7,7 @@
 static const vxs_operand operands[] = {
     { .name = "CV",
       .help = "two or more directories of 'voxsift cv': the same subjects, target and folds; "
-              "CV:dense, CV:global_signal, CV:covariates, CV:constant are baselines of one "
-              "(CV/:dense where a directory is called CV:dense)",
+              "CV:dense, CV:global_signal, CV:covariates, CV:constant are baselines of one",
       .repeat = true },
     { .name = NULL },
 };
@@ -235,7 +234,8 @@ const vxs_command vxs_cmd_compare = {
         "folds must be the same: 'voxsift cv' with the same --folds, --repeats and --seed, or with "
         "--folds-from OTHER/folds.tsv. Method, loss, hyperparameters, confounds and features may "
         "differ. Methods that differ in nothing else are run and compared by one command, 'voxsift "
-        "cv --method A,B'.\n\n"
+        "cv --method A,B'. A directory that is itself called CV:dense is read as such; CV/:dense "
+        "is the baseline.\n\n"
         "For each metric it gives the value of each model and the difference of each pair, with "
         "95 % intervals over bootstrap draws of persons (the same draws for all models), and "
         "p-values of these tests:\n\n"
