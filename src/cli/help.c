@@ -193,13 +193,10 @@ static bool applies(const vxs_method *method, const char *name)
     return !some || vxs_is_option_of_method(method, name);
 }
 
-/* A loss that only says what the target is goes with all methods, or is refused by those that do
- * not predict it. */
 static bool takes_loss(const vxs_method *method, const vxs_task_settings *task)
 {
     const vxs_loss_kind *loss = vxs_chosen_loss(task);
-    return !loss || loss == &vxs_squared_loss || loss == &vxs_logistic_loss ||
-           vxs_method_takes_loss(method, loss);
+    return !loss || vxs_method_takes_loss(method, loss);
 }
 
 bool vxs_method_takes(const vxs_method *method, const char *name, const void *values)

@@ -28,6 +28,7 @@ none 2 "method 'mkl' needs '--groups GROUPS'" --target dx --method lasso,mkl
 none 65 "method 'fgm' predicts classes; column 'score' holds scores" --target score --method lasso,fgm
 none 2 "'level' is classes for method 'fused' and a score for 'lasso', which do not take the same '--loss'" \
     --target level --method fused,lasso --loss multinomial
+none 2 "'level' is classes for method 'lasso' and a score for 'svm'" --target level --method lasso,svm --loss logistic
 for command in fit permute stability path; do
     run voxsift $command c --target dx --method lasso,svm -o x
     same "$command takes one" "$code$(grep -c "not 'lasso,svm'" "$work/err")" 21
@@ -70,7 +71,7 @@ stop_at() { # METHOD OPTION...: stopped when the checkpoint of this method has a
     kill -TERM $! 2> /dev/null
     code=0
     wait $! || code=$?
-    same "stopped at $1" "$code$(cat err)$(ls -d r .r.* 2> /dev/null)" "130voxsift cv: interrupted"
+    same "stopped at $1" "$code$(grep -c "^voxsift cv: interrupted" err)$(wc -l < err)$(ls -d r .r.* 2> /dev/null)" 13011
     rm err
 }
 three="--method lasso,graphnet,svm --laplacian 1"

@@ -94,8 +94,9 @@ check("left out is said once", err.count("left out 's59'") == 1, err)
 # three classes, leave one group out, a filter of features that a graph does not take
 several("c", "lasso,fused,fgm", ["--target", "kind", *base, "--folds", "group", "--group", "site"],
         {"lasso": [*FEW, ("--prefilter", "ttest:0.3")], "fused": FEW, "fgm": [("--prefilter", "ttest:0.3"), ("--nselect", "1,2")]})
-# numbers as classes, without inner folds
-several("c", "lasso,svm", ["--target", "level", "--loss", "logistic", *base, "--inner-folds", "0"], {"lasso": [("--lambda-ratio", "0.3")]})
+# numbers as classes, without inner folds; text whose classes need no loss
+several("c", "lasso,fused", ["--target", "level", "--loss", "logistic", *base, "--inner-folds", "0", "--lambda-ratio", "0.3"])
+several("c", "lasso,svm", ["--target", "kind", *base, "--inner-folds", "0"], {"lasso": [("--lambda-ratio", "0.3"), ("--loss", "logistic")]})
 # leave-one-out, where no fold has two subjects to compare
 several("c", "lasso,svm", ["--target", "score", *base, "--folds", "60", "--inner-folds", "0"], {"lasso": [("--lambda-ratio", "0.3")]})
 # images
