@@ -74,7 +74,7 @@ stop_at() { # METHOD OPTION...: stopped when the checkpoint of this method has a
     same "stopped at $1" "$code$(grep -c "^voxsift cv: interrupted" err)$(wc -l < err)$(ls -d r .r.* 2> /dev/null)" 13011
     rm err
 }
-three="--method lasso,graphnet,svm --laplacian 1"
+three="--method lasso,graphnet,svm --laplacian 1 --C 0.01,0.1"
 run voxsift cv $words $three -q -o whole
 for late in lasso graphnet; do
     stop_at $late $three
@@ -90,7 +90,7 @@ done
 # with other options it is another run; with another second method it is not
 stop_at lasso --method lasso,graphnet --laplacian 1
 refuses 65 "'r.lasso.checkpoint' is of another run" voxsift cv $words --method lasso,svm --seed 2 -o r --resume -q
-run voxsift cv $words --method lasso,svm -o r --resume
+run voxsift cv $words --method lasso,svm --C 0.01,0.1 -o r --resume
 same "another second method" "$code$(ls -d r*)" 0r
 holds "goes on with the first" "lasso: going on from 'r.lasso.checkpoint'" "$work/err"
 rm -r r
@@ -99,10 +99,10 @@ run voxsift cv $words --method lasso -o r.lasso --resume
 holds "which goes on alone, too" "going on from 'r.lasso.checkpoint'" "$work/err"
 rm -r r.lasso
 stop_at lasso --method lasso,svm
-run voxsift cv $words --method lasso,svm -o r --force
+run voxsift cv $words --method lasso,svm --C 0.01,0.1 -o r --force
 same "or is discarded" "$code$(ls -d r*)$(grep -c 'going on' "$work/err")" 0r0
 rm -r r
-run voxsift cv c --target score --nlambda 4 --bootstraps 100 --method lasso,svm -o r --resume
+run voxsift cv c --target score --nlambda 4 --bootstraps 100 --method lasso,svm --C 0.01,0.1 -o r --resume
 holds "nothing to go on from" "there is no 'r.lasso.checkpoint', nor one of another method, to resume from" "$work/err"
 rm -r r whole
 
