@@ -125,6 +125,10 @@ typedef struct {
     double value, across; /* chosen values */
     double *slope,
         *offset; /* calibration of each output: logit of the probability = offset + slope score */
+    double threshold; /* that scores are measured from: those above 0 are of the positive class */
+    /* What losses are instead of held-out losses ("auc": 1 - AUC), and the rule of the threshold;
+     * or NULL. Borrowed. */
+    const char *choose_by, *decision;
 } vxs_selection;
 
 /* An output's solution: weights of unscaled features (standardization is contained in weights and

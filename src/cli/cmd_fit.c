@@ -8,7 +8,7 @@ typedef struct {
     vxs_task_settings task;
     int64_t choose, calibrate, seed;
     int select;
-    const char *group;
+    const char *group, *choose_by, *decision;
 } fit_settings;
 
 static const char *const choose_words[] = { "group", "auto", NULL };
@@ -28,13 +28,25 @@ static const vxs_param choose_params[] = {
       .more = "Candidates are --nlambda values down to --lambda-ratio, or those of --C. auto: 5 "
               "folds, or as many "
               "as the groups of --group. 'voxsift cv' estimates the accuracy of the model." },
-    VXS_CHOICE_ROW("choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
-                   "best: minimum loss; 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
-                   .more =
-                       "The loss is the mean of held-out subjects, averaged over folds. 1se "
-                       "takes the largest --laplacian (smallest --gamma), then the largest lambda "
-                       "(fewest iterations, smallest C) within one standard error over "
-                       "folds."),
+    VXS_CHOICE_ROW(
+        "choose-rule", "RULE", offsetof(fit_settings, select), 0, vxs_select_names,
+        "best, or 1se: one-standard-error rule", .head = VXS_HEAD_EVALUATION,
+        .more = "best: the least loss, the mean of held-out subjects, averaged over folds. 1se "
+                "takes the largest --laplacian (smallest --gamma), then the largest lambda "
+                "(fewest iterations, smallest C) within one standard error over "
+                "folds."),
+    VXS_TEXT_ROW("choose-by", "METRIC", offsetof(fit_settings, choose_by),
+                 "metric of the choice, such as auc; default loss", .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW("decision", "RULE", offsetof(fit_settings, decision),
+                 "threshold of scores by held-out subjects: f1, balanced, sens:0.9, spec:0.9; "
+                 "default own",
+                 .head = VXS_HEAD_EVALUATION,
+                 .more = "A subject whose score is above it is positive. It is learned from the "
+                         "folds of --choose-lambda or --calibrate. f1 and "
+                         "balanced: where F1 or the balanced accuracy is largest; sens:0.9: the "
+                         "largest threshold at which 90 % of the positive subjects are found, "
+                         "spec:0.9 the smallest at which 90 % of the others are not. 'predict' "
+                         "gives scores from it; probabilities stay."),
     VXS_WHOLE_ROW(
         "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
         "folds that calibrate probabilities; default as needed", .head = VXS_HEAD_EVALUATION,
@@ -286,6 +298,8 @@ static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int
                                  .select = s->select,
                                  .seed = s->seed,
                                  .group = s->group,
+                                 .choose_by = s->choose != 0 ? s->choose_by : NULL,
+                                 .decision = s->decision,
                                  .inner_option = s->choose != 0 ? "choose-lambda" : "calibrate" };
     bool path = s->choose != 0;
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
@@ -403,6 +417,17 @@ static vxs_status check_folds(const fit_settings *s, const vxs_task *task, vxs_e
     return VXS_OK;
 }
 
+/* Refuses what is learned from held-out subjects where there are none. */
+static vxs_status check_learned(const fit_settings *s, const vxs_task *task, bool folds,
+                                vxs_error *err)
+{
+    if (s->choose_by && s->choose == 0)
+        return vxs_fail(err, VXS_MISUSE, "'--choose-by %s' goes with '--choose-lambda'",
+                        s->choose_by);
+    return vxs_decision_check(s->decision, task->class_count, folds,
+                              "choose-lambda' or '--calibrate", err);
+}
+
 static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, vxs_error *err)
 {
     vxs_model model;
@@ -411,6 +436,8 @@ static vxs_status fit_task(const vxs_call *call, vxs_task *task, double start, v
     vxs_method_settings method = *call->method;
     bool folds = settings->choose != 0 || calibration_folds(call, task, &selection) != 0;
     vxs_status status = check_folds(settings, task, err);
+    if (!status)
+        status = check_learned(settings, task, folds, err);
     if (!status && folds)
         status = vxs_warn_leaks(call->context, task, err);
     if (!status && settings->choose != 0)

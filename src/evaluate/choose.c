@@ -1,6 +1,7 @@
 /* choose.c - the lambda with the least inner CV loss (or by the one-standard-error rule), and the
  * calibration of probabilities. */
 #include "evaluate/cv.h"
+#include "evaluate/decision.h"
 #include "model/axis.h"
 
 #include <math.h>
@@ -141,6 +142,92 @@ static bool is_simpler(const vxs_tuning_grid *t, size_t k, size_t than)
  * all subjects, or none, whatever C). */
 static const double TIE = 1e-9;
 
+/* Scores of inner folds are measured from the threshold that they say is best. */
+static vxs_status decide(vxs_fold_work *w, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    const vxs_predictions p = {
+        .n = t->n, .class_count = t->class_count, .truth = t->score, .scores = w->inner_scores
+    };
+    vxs_status status =
+        vxs_decision_learn(w->cv->settings.decision, &p, t->weights, &w->decision, err);
+    for (size_t i = 0; i < t->n && w->decision != 0; i++)
+        w->inner_scores[i] -= w->decision;
+    return status;
+}
+
+/* Classes are those that most pairs say. */
+static vxs_status measure_pairs(const vxs_fold_work *w, vxs_predictions *p, vxs_metrics *metrics,
+                                vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    double *votes = vxs_alloc(2 * t->class_count, t->n * sizeof(*votes), err);
+    if (!votes)
+        return VXS_FAILED;
+    double *probabilities = votes + t->class_count * t->n;
+    vxs_pairs_conclude(w->inner_scores, t->class_count, t->n, t->n, p->slope, p->offset, t->n,
+                       votes, p->slope ? probabilities : NULL);
+    p->scores = votes;
+    p->probabilities = p->slope ? probabilities : NULL;
+    p->slope = p->offset = NULL;
+    vxs_status status = vxs_measure(p, metrics, err);
+    free(votes);
+    return status;
+}
+
+/* Metrics of inner scores, which were decided upon; `only`: of one, by the calibration of a try. */
+static vxs_status measure_inner(const vxs_fold_work *w, const vxs_metric_row *only,
+                                vxs_metrics *metrics, vxs_error *err)
+{
+    const vxs_task *t = w->cv->task;
+    const double one = 1;
+    const double calibrated = w->offset[0] + w->slope[0] * w->decision;
+    vxs_predictions p = { .n = t->n,
+                          .class_count = t->class_count,
+                          .fold = w->cv->inner + w->number * t->n,
+                          .fold_count = w->inner_count,
+                          .truth = t->score,
+                          .scores = w->inner_scores,
+                          .only = only };
+    if (t->class_count == 2) {
+        p.slope = only ? w->slope : &one;
+        p.offset = only ? &calibrated : &w->decision;
+    } else if (only) {
+        p.slope = w->slope;
+        p.offset = w->offset;
+    }
+    if (vxs_task_has_pairs(t))
+        return measure_pairs(w, &p, metrics, err);
+    return vxs_measure(&p, metrics, err);
+}
+
+/* What a try is chosen by, the least; and its variance over inner folds. */
+static vxs_status judge_try(vxs_fold_work *w, size_t number, double *mean, double *variance,
+                            vxs_error *err)
+{
+    double square = 0, jobs = (double)w->inner_count;
+    *mean = *variance = 0;
+    for (size_t g = 0; g < w->inner_count && !w->chosen_by; g++) {
+        double loss = vxs_inner_loss(w, &w->inner[g], number);
+        *mean += loss / jobs;
+        square += loss * loss;
+    }
+    if (!w->chosen_by) {
+        *variance = jobs > 1 ? (square - jobs * *mean * *mean) / (jobs - 1) : 0;
+        return VXS_OK;
+    }
+    vxs_metrics metrics;
+    take_inner_scores(w, number);
+    vxs_status status = decide(w, err);
+    if (!status)
+        status = measure_inner(w, w->chosen_by, &metrics, err);
+    if (status)
+        return status;
+    double value = *vxs_metric(&metrics, w->chosen_by);
+    *mean = isnan(value) ? INFINITY : w->chosen_by->is_error ? value : 1 - value;
+    return VXS_OK;
+}
+
 /* The simplest try with the least mean loss; or, with 1se, that is not a standard error worse. */
 static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 {
@@ -150,23 +237,19 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     bool one_error = w->cv->settings.select == VXS_SELECT_1SE;
     w->chosen = 0;
     for (size_t k = 0; k < w->cv->tuning.count; k++) {
-        double square = 0;
+        double variance;
         if (k >= w->inner[0].end) { /* where all paths of the fold ended */
             means[k] = sizes[k] = NAN;
             continue;
         }
         vxs_status status = calibrate_try(w, k, err);
+        if (!status)
+            status = judge_try(w, k, &means[k], &variance, err);
         if (status)
             return status;
-        means[k] = 0;
-        for (size_t g = 0; g < w->inner_count; g++) {
-            double loss = vxs_inner_loss(w, &w->inner[g], k);
-            means[k] += loss / jobs;
+        for (size_t g = 0; g < w->inner_count; g++)
             sizes[k] += w->inner[g].sizes[k] / jobs;
-            square += loss * loss;
-        }
         if (k == 0 || means[k] < means[w->chosen]) {
-            double variance = jobs > 1 ? (square - jobs * means[k] * means[k]) / (jobs - 1) : 0;
             double error = one_error ? sqrt(fmax(0, variance) / jobs) : 0;
             limit = means[k] + fmax(error, TIE * fabs(means[k]));
             w->chosen = k;
@@ -178,40 +261,55 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status measure_inner(vxs_fold_work *w, vxs_error *err)
+static bool is_metric(const char *choose_by)
 {
-    const vxs_task *t = w->cv->task;
-    bool pairs = vxs_task_has_pairs(t);
-    double *votes = pairs ? vxs_alloc(t->class_count, t->n * sizeof(*votes), err) : NULL;
-    if (pairs && !votes)
-        return VXS_FAILED;
-    if (pairs)
-        vxs_pairs_conclude(w->inner_scores, t->class_count, t->n, t->n, NULL, NULL, t->n, votes,
-                           NULL);
-    vxs_predictions p = { .n = t->n,
-                          .class_count = t->class_count,
-                          .fold = w->cv->inner + w->number * t->n,
-                          .fold_count = w->inner_count,
-                          .truth = t->score,
-                          .scores = pairs ? votes : w->inner_scores };
-    vxs_status status = vxs_measure(&p, &w->cv->each[w->number].inner, err);
-    free(votes);
-    return status;
+    return choose_by && strcmp(choose_by, "loss") != 0;
+}
+
+bool vxs_chooses_by_loss(const vxs_cv_settings *s)
+{
+    return !is_metric(s->choose_by);
+}
+
+vxs_status vxs_choosing_check(const vxs_cv *cv, vxs_error *err)
+{
+    const vxs_cv_settings *s = &cv->settings;
+    const vxs_metric_row *row;
+    const char *option = s->inner_option ? s->inner_option : "inner-folds";
+    size_t classes = cv->task->class_count;
+    vxs_status status = vxs_decision_check(s->decision, classes, s->inner_folds != 0, option, err);
+    if (status || !is_metric(s->choose_by))
+        return status;
+    if (s->inner_folds == 0)
+        return vxs_fail(err, VXS_MISUSE, "'--choose-by %s' is for inner folds, which '--%s' sets",
+                        s->choose_by, option);
+    if (s->select == VXS_SELECT_1SE)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--choose-rule 1se' goes with the loss: '--choose-by %s' has no standard "
+                        "error over inner folds",
+                        s->choose_by);
+    return vxs_metric_aim(s->choose_by, "choose-by", classes, &row, err);
 }
 
 vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
 {
     size_t outputs = vxs_task_outputs(w->cv->task);
     vxs_status status = VXS_OK;
-    if (w->inner_count > 0) {
+    if (w->inner_count > 0 && is_metric(w->cv->settings.choose_by))
+        status = vxs_metric_aim(w->cv->settings.choose_by, "choose-by", w->cv->task->class_count,
+                                &w->chosen_by, err);
+    if (w->inner_count > 0 && !status) {
         status = choose_try(w, err);
         take_inner_scores(w, w->chosen);
-        if (!status)
-            status = measure_inner(w, err);
     }
     for (size_t o = 0; o < outputs && !status; o++)
         if (w->cv->task->class_count > 0 && w->inner_count > 0)
             status = calibrate(w, o, err);
+    if (w->inner_count > 0 && !status)
+        status = decide(w, err);
+    if (w->inner_count > 0 && !status)
+        status = measure_inner(w, NULL, &w->cv->each[w->number].inner, err);
+    w->cv->each[w->number].threshold = w->decision;
     w->cv->each[w->number].value = w->cv->tuning.values[w->chosen];
     w->cv->each[w->number].across = w->cv->tuning.across ? w->cv->tuning.across[w->chosen] : 0;
     return status;

@@ -57,6 +57,22 @@ const vxs_param vxs_cv_params[] = {
                            "1se takes the largest --laplacian (smallest --gamma), then the largest "
                            "lambda (fewest iterations, smallest C) within one standard error over "
                            "inner folds."),
+    VXS_TEXT_ROW("choose-by", "METRIC", AT(choose_by),
+                 "metric of the choice by inner folds, such as auc; default loss",
+                 .head = VXS_HEAD_EVALUATION,
+                 .more = "Scores are measured within inner folds where the metric compares "
+                         "subjects, else over all. It costs whole paths; the loss, which also "
+                         "says how sure a model is, usually chooses as well."),
+    VXS_TEXT_ROW("decision", "RULE", AT(decision),
+                 "threshold of scores by inner folds: f1, balanced, sens:0.9, spec:0.9; default "
+                 "own",
+                 .head = VXS_HEAD_EVALUATION,
+                 .more = "A subject whose score is above it is positive. f1 and balanced: where F1 "
+                         "or the balanced accuracy of held-out subjects "
+                         "of inner folds is largest; sens:0.9: the largest at which 90 % of the "
+                         "positive ones are found, spec:0.9 the smallest at which 90 % of the "
+                         "others are not. Scores are given from it, so that those above 0 are "
+                         "positive; probabilities stay, and baselines keep their own threshold."),
     VXS_TEXT_ROW("prefilter", "RULE", AT(prefilter),
                  "select features in each training fold first: ttest:P keeps "
                  "those with p < P, variance:FRACTION those that vary most",
@@ -114,6 +130,9 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return status;
     if (s->inner_folds == 1)
         return vxs_fail(err, VXS_MISUSE, "'--inner-folds' expects 0, or 2 and more");
+    status = vxs_choosing_check(cv, err);
+    if (status)
+        return status;
     if (s->prefilter && (vxs_task_method(cv->task)->graph != VXS_GRAPH_NONE))
         return vxs_fail(err, VXS_MISUSE,
                         "'--prefilter' does not go with method '%s': it would tear its graph apart",
@@ -409,7 +428,11 @@ static void hand_over(vxs_cv *cv, vxs_fold_work *w, vxs_selection *s)
                           .value = cv->each[0].value,
                           .across = cv->each[0].across,
                           .slope = w->slope,
-                          .offset = w->offset };
+                          .offset = w->offset,
+                          .threshold = w->decision,
+                          .choose_by = cv->settings.choose_by,
+                          .decision = cv->settings.decision };
+    s->offset[0] += s->slope[0] * s->threshold; /* of scores measured from there */
     cv->tuning = (vxs_tuning_grid){ .count = 0 };
     cv->losses = cv->sizes = w->slope = w->offset = NULL;
     if (cv->task->class_count > 0)

@@ -21,6 +21,8 @@ typedef struct {
     double *inner_scores;               /* outputs x n, at the chosen try */
     double threshold;                   /* of Huber's loss, of the training subjects */
     double *slope, *offset;             /* an output each: logit of the calibrated probability */
+    double decision;                    /* threshold of scores */
+    const vxs_metric_row *chosen_by;    /* NULL: the loss */
 } vxs_fold_work;
 
 /* Intervals of draws of fewer groups are too narrow (Cameron, Gelbach and Miller 2008). */
@@ -68,6 +70,9 @@ vxs_truth_of vxs_output_truth, vxs_score_truth;
 /* Weights of the two sides of an output or a score, in the losses that choose: as in the fits. */
 void vxs_side_weights(const vxs_fold_work *work, vxs_truth_of *truth, size_t number,
                       double weight[2]);
+/* Whether --choose-by and --decision can be had. */
+VXS_MUST_CHECK vxs_status vxs_choosing_check(const vxs_cv *cv, vxs_error *err);
+bool vxs_chooses_by_loss(const vxs_cv_settings *settings);
 /* The first try of the same path. */
 size_t vxs_first_of_path(const vxs_tuning_grid *tuning, size_t number);
 /* The try, the inner scores at it and their metrics, and the calibration. */

@@ -49,6 +49,8 @@ void vxs_cv_folds_json(vxs_json_writer *w, const vxs_cv *cv)
         vxs_json_real(w, vxs_path_words_of(cv->tuning.by)->one, f->value);
         if (cv->tuning.axis)
             vxs_json_real(w, cv->tuning.axis->option, f->across);
+        if (cv->settings.decision)
+            vxs_json_real(w, "threshold", f->threshold);
         outputs_json(w, "nonzero", cv, f, offsetof(vxs_certificate, nonzero));
         vxs_json_open_array(w, "lambda");
         for (size_t o = 0; o < vxs_task_outputs(cv->task); o++)

@@ -170,7 +170,11 @@ void vxs_cv_json(vxs_json_writer *w, const vxs_cv *cv)
 static void curve_json(vxs_json_writer *w, const vxs_cv *cv)
 {
     size_t folds = cv->settings.inner_folds > 0 ? cv->fold_count : 0;
-    vxs_selection s = { .tuning = cv->tuning, .losses = cv->losses, .sizes = cv->sizes };
+    vxs_selection s = { .tuning = cv->tuning,
+                        .losses = cv->losses,
+                        .sizes = cv->sizes,
+                        .choose_by = cv->settings.choose_by,
+                        .decision = cv->settings.decision };
     vxs_selection_json(w, &s, folds);
 }
 

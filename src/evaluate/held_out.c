@@ -178,6 +178,8 @@ vxs_status vxs_evaluate_fold(vxs_fold_work *w, const vxs_job *outer, const doubl
     double *probabilities =
         cv->probabilities ? cv->probabilities + f->repeat * t->class_count * t->n : NULL;
     take_scores(w, outer, scores, probabilities);
+    for (size_t k = 0; k < w->test_count && w->decision != 0; k++) /* of two classes */
+        scores[w->test[k]] -= w->decision;
     vxs_status status =
         measure_some(cv, w->test, w->test_count, scores, probabilities, &f->outer, err);
     return status ? status : evaluate_baselines(w, global_signal, err);

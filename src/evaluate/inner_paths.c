@@ -51,8 +51,9 @@ static bool is_done(void *user, const vxs_job *job, size_t count)
 static bool may_end(const vxs_cv *cv)
 {
     const vxs_task *t = cv->task;
-    return vxs_task_method(t)->path == VXS_BY_LAMBDA && !cv->tuning.across &&
-           vxs_task_problems(t) == 1 && (t->class_count == 0 || vxs_task_has_logits(t));
+    return vxs_chooses_by_loss(&cv->settings) && vxs_task_method(t)->path == VXS_BY_LAMBDA &&
+           !cv->tuning.across && vxs_task_problems(t) == 1 &&
+           (t->class_count == 0 || vxs_task_has_logits(t));
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */

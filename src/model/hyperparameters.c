@@ -248,6 +248,10 @@ void vxs_selection_json(vxs_json_writer *w, const vxs_selection *s, size_t folds
     list_json(w, vxs_path_words_of(t->by)->key, t->values, t->count);
     if (t->axis)
         list_json(w, t->axis->key, t->across, t->count);
+    if (s->choose_by)
+        vxs_json_text(w, "choose_by", s->choose_by);
+    if (s->decision)
+        vxs_json_text(w, "decision", s->decision);
     rows_json(w, "inner_losses", s->losses, folds, s->tuning.count);
     rows_json(w, "inner_features", s->sizes, folds, s->tuning.count);
 }

@@ -173,6 +173,9 @@ static vxs_status read_calibration(const reader *r, const vxs_json *outputs, vxs
         if (!number_of(o, "calibration_slope", &s->slope[k]) ||
             !number_of(o, "calibration_offset", &s->offset[k]))
             return broken(r, "outputs", err);
+    if (vxs_json_get(outputs->first, "threshold") &&
+        (r->model->class_count != 2 || !number_of(outputs->first, "threshold", &s->threshold)))
+        return broken(r, "threshold", err);
     return VXS_OK;
 }
 

@@ -143,6 +143,8 @@ static void write_outputs(vxs_json_writer *w, const vxs_model *m,
         if (m->selection.slope) {
             vxs_json_real(w, "calibration_slope", m->selection.slope[k]);
             vxs_json_real(w, "calibration_offset", m->selection.offset[k]);
+            if (m->selection.threshold != 0)
+                vxs_json_real(w, "threshold", m->selection.threshold);
         }
         vxs_json_close_object(w);
     }

@@ -218,6 +218,8 @@ vxs_status vxs_model_score_rows(const vxs_model *m, const vxs_scored_rows *rows,
         status = vxs_output_score(&m->outputs[k], rows, scores + k * n, m->covariate_count, err);
     if (!status && m->loss->joint)
         vxs_joint_odds(scores, m->output_count, n, n);
+    for (size_t i = 0; i < n && m->selection.threshold != 0 && !status; i++) /* of two classes */
+        scores[i] -= m->selection.threshold;
     return status;
 }
 

@@ -47,7 +47,7 @@ const vxs_param vxs_task_params[] = {
                          "out of training. Class weights enter the loss alone. Scores of held-out "
                          "subjects count each once."),
     VXS_CHOICE_ROW("class-weights", "WAY", AT(class_weights), 0, class_weights,
-                   "balance classes; auto: if sizes differ by > 50 %", .head = VXS_HEAD_DATA,
+                   "balanced, none, auto: if sizes differ", .head = VXS_HEAD_DATA,
                    .more = "auto: balanced if the largest class (sum of --subject-weights) "
                            "exceeds the smallest by more than 50 %, else none."),
     VXS_TEXT_ROW("confounds", "A,B", AT(confounds), "covariates: age,sex,site; see --confounds-as",
@@ -55,7 +55,7 @@ const vxs_param vxs_task_params[] = {
     VXS_CHOICE_ROW("confounds-as", "WAY", AT(confounds_as), 0, confound_ways,
                    "covariate: in the model, unpenalized; regress: regressed out of every voxel",
                    .head = VXS_HEAD_COVARIATES),
-    VXS_TEXT_ROW("regress-on", "COLUMN=VALUE", AT(regress_on),
+    VXS_TEXT_ROW("regress-on", "COLUMN=X", AT(regress_on),
                  "estimate the regression in these subjects alone", .head = VXS_HEAD_COVARIATES),
     VXS_CHOICE_ROW("method", "METHOD", AT(method), 0, vxs_method_names, "see 'voxsift methods'",
                    .head = VXS_HEAD_MODEL, .usual = true,

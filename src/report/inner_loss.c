@@ -54,17 +54,32 @@ static void write_curves(curves *c, const double *values, const char *title, con
         vxs_chart_write(c->s->out, &chart, c->series, draw(c, values));
 }
 
+/* The metric that chose, as it is drawn, less being better; NULL: it was the loss. */
+static const char *chosen_by(const vxs_results *s, char text[VXS_METRIC_TEXT])
+{
+    const char *name = vxs_results_text(s->about, "choose_by");
+    const vxs_metric_row *row = name ? vxs_metric_named(name) : NULL;
+    if (!row)
+        return NULL;
+    snprintf(text, VXS_METRIC_TEXT, "%s%s", row->is_error ? "" : "1 - ", row->words);
+    return text;
+}
+
 static vxs_status write_choice(const vxs_results *s, const vxs_selection *choice, size_t folds,
                                vxs_error *err)
 {
     const vxs_path_words *path = vxs_record_path(&s->record);
+    char text[VXS_METRIC_TEXT];
     curves c = { .s = s, .choice = choice, .folds = folds };
     c.series = vxs_alloc(choice->tuning.count, folds * sizeof(*c.series), err);
     c.names = vxs_alloc(choice->tuning.count, sizeof(*c.names), err);
     vxs_status status = c.series && c.names ? VXS_OK : VXS_FAILED;
     if (!status) {
+        const char *by = chosen_by(s, text);
         write_curves(&c, choice->losses, path->title,
-                     folds > 1 ? "inner CV loss, per outer fold" : "loss per held-out subject");
+                     by          ? by
+                     : folds > 1 ? "inner CV loss, per outer fold"
+                                 : "loss per held-out subject");
         if (!vxs_record_is_dense(&s->record)) /* of which nearly all features have a weight */
             write_curves(&c, choice->sizes, path->sizes, "nonzero weights");
     }
@@ -91,12 +106,14 @@ void vxs_caption_selection(const vxs_results *s)
     const vxs_json *points = vxs_json_get(s->about, path->key);
     if (!points || points->length < 2)
         return;
+    char text[VXS_METRIC_TEXT];
+    const char *by = chosen_by(s, text);
     vxs_html(s->out,
-             "<p class=\"small\">%s: mean loss of the %sfolds at each value that was tried%s. The "
-             "smaller the loss, the better the prediction.",
-             path->title, s->kind->model ? "" : "inner ",
+             "<p class=\"small\">%s: %s of the %sfolds at each value that was tried%s. The "
+             "smaller, the better the prediction.",
+             path->title, by ? by : "mean loss", s->kind->model ? "" : "inner ",
              s->kind->model ? "" : ", one curve for each outer fold");
-    if (path->by == VXS_BY_LAMBDA)
+    if (path->by == VXS_BY_LAMBDA && !by)
         vxs_html(s->out, " A curve may end before the others: where the loss has clearly "
                          "risen, smaller values are not fitted. Where the loss still falls at "
                          "the left end of a curve, try smaller values (--lambda-ratio).");

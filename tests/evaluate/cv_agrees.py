@@ -264,6 +264,7 @@ check("classes", said["positive"] == ("yes" if 2 * y.sum() < N else "no") and sa
 check("folds have both", all(np.ptp(np.bincount(fold[v], minlength=4)[1:]) <= 1 for v in (y, ~y)))
 s, q = np.array(p["score_yes"], float), np.array(p["p_yes"], float)
 inner = table(open("cv/inner_folds.tsv"))
+kept_back = []
 for k, f in enumerate(said["each_fold"]):
     train = fold != f["fold"]
     scores, outputs = train_on(train, "dx", f["lambda"][0], "--class-weights", "balanced")
@@ -274,6 +275,7 @@ for k, f in enumerate(said["each_fold"]):
         learn = (part > 0) & (part != g)
         most = train_on(learn, "dx", 1e6, "--class-weights", "balanced")[1][0]["lambda_max"]
         held[part == g] = train_on(learn, "dx", most * f["lambda_ratio"], "--class-weights", "balanced")[0][0][part == g]
+    kept_back.append((train, held))
     b = newton(np.column_stack([np.ones(N), held])[train], y[train].astype(float))
     check("calibrated on inner scores", near(q[~train], 1 / (1 + np.exp(-(b[0] + b[1] * s[~train]))), 1e-3), abs(q[~train] - 1 / (1 + np.exp(-(b[0] + b[1] * s[~train])))).max())
 for k in (1, 2, 3):
@@ -307,6 +309,35 @@ dense = dense_baseline(np.where(y, 1.0, -1.0), np.ones((N, 1)), fold, table(open
 area = np.mean([(i > j) + 0.5 * (i == j) for a, b in sides for i in dense[a] for j in dense[b]])
 check("the dense baseline of classes", near([said["baseline"]["dense"][m] for m in ("brier", "auc", "accuracy")],
       [((1 / (1 + np.exp(-dense)) - y) ** 2).mean(), area, ((dense > 0) == y).mean()], 1e-5), said["baseline"]["dense"])
+# A threshold learned from inner scores moves classes alone; a metric that chooses has its own best there
+def merit(rule, y, say):
+    sens, spec = say[y].mean(), (~say[~y]).mean()
+    at = {"f1": 2 * (say & y).sum() / (say.sum() + y.sum()), "balanced": (sens + spec) / 2, "sens": spec if sens >= 0.8 else -1, "spec": sens if spec >= 0.8 else -1}
+    return at[rule.split(":")[0]]
+
+
+for rule in ("f1", "balanced", "sens:0.8", "spec:0.8"):
+    moved, at, _ = cv("dx", "--nlambda", "6", "--folds", "3", "--class-weights", "balanced", "--decision", rule)
+    for f, (train, held) in zip(moved["each_fold"], kept_back):
+        best = max(merit(rule, y[train], held[train] > c) for c in [-1e9, *held[train]])
+        got = max(merit(rule, y[train], held[train] > f["threshold"] + e) for e in (0, 1e-3, -1e-3))
+        check(f"{rule}: the best threshold of inner scores", near(got, best), (got, best))
+    move = np.array([f["threshold"] for f in moved["each_fold"]])[fold - 1]
+    check(f"{rule}: scores are from it", near(np.array(at["score_yes"], float), s - move) and at["predicted"] == ["yes" if v > 0 else "no" for v in s - move])
+    check(f"{rule}: probabilities stay", at["p_yes"] == p["p_yes"] and all(moved["outer"][m] == said["outer"][m] for m in ("auc", "brier", "calibration_slope", "average_precision")))
+for metric in ("auc", "f1", "brier"):
+    chosen = cv("dx", "--nlambda", "6", "--folds", "3", "--class-weights", "balanced", "--choose-by", metric)[0]
+    about = json.load(open("cv/cv.json"))
+    for k, f in enumerate(chosen["each_fold"]):
+        losses = about["inner_losses"][k]
+        least = min(losses)
+        check(f"chosen by {metric}", near(f["lambda_ratio"], about["lambda_ratios"][losses.index(least)]), (f, losses))
+        inner_value = chosen["inner"][metric]["per_fold"][k]
+        check(f"{metric} of inner scores", near(least, inner_value if metric == "brier" else 1 - inner_value), (least, inner_value))
+for words, why in ((["--choose-by", "aucc"], "did you mean 'auc'?"), (["--choose-by", "auc", "--choose-rule", "1se"], "goes with the loss"),
+                   (["--decision", "f1", "--inner-folds", "0"], "is learned from held-out subjects"), (["--decision", "best"], "are known")):
+    check("refused: " + " ".join(words), why in run("cv", "c", "--target", "dx", *words, "-o", "refused", code=2)[1])
+
 # Subject weights count in the choice of lambda, with classes balanced by them, and in the calibration
 words = ["--class-weights", "balanced", "--subject-weights", "times"]
 said, p, folds = cv("dx", *words, "--nlambda", "4", "--lambda-ratio", "0.2", "--folds", "3", "--inner-folds", "3")

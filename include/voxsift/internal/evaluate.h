@@ -47,7 +47,7 @@ typedef struct {
     vxs_task_settings task;
     int64_t folds, repeats, inner_folds, bootstraps, seed;
     bool no_dense; /* without the dense linear baseline */
-    const char *group, *folds_from, *prefilter;
+    const char *group, *folds_from, *prefilter, *choose_by, *decision;
     int select;
     bool scores_only;         /* without baselines, intervals and patterns: for permutations */
     vxs_chunking chunking;    /* no row */
@@ -55,6 +55,10 @@ typedef struct {
     const char *inner_option; /* no row: whose value inner_folds is; NULL: --inner-folds */
 } vxs_cv_settings;
 extern const vxs_param vxs_cv_params[];
+/* Refuses words that are no rule of --decision, and rules where there is nothing to learn
+ * from. `option`: that sets the number of folds. */
+VXS_MUST_CHECK vxs_status vxs_decision_check(const char *rule, size_t class_count, bool inner_folds,
+                                             const char *option, vxs_error *err);
 /* A number of folds that is not set: VXS_USUAL_FOLDS, or as many as there are groups where these
  * are fewer; VXS_FOLDS_GROUP: one for each group. */
 enum { VXS_FOLDS_OPEN = -1, VXS_FOLDS_GROUP = VXS_WORD(0), VXS_USUAL_FOLDS = 5 };
@@ -102,6 +106,7 @@ extern const char *const vxs_baseline_names[VXS_BASELINES]; /* keys in files */
 typedef struct {
     size_t repeat, fold, train, test; /* how many subjects */
     double value, across;             /* as the inner folds chose, of a second axis as well */
+    double threshold;                 /* of scores, above which a subject is positive */
     vxs_metrics outer, inner;         /* of held-out subjects; of the choice of lambda */
     vxs_metrics baselines[VXS_BASELINES];
     vxs_solution *fits;     /* one an output, of features as they stand */

@@ -75,6 +75,7 @@ static void serialize_fold(vxs_serializer *p, void *run, size_t unit)
     vxs_serialize_size(p, &f->test, t->n);
     vxs_serialize_reals(p, &f->value, 1);
     vxs_serialize_reals(p, &f->across, 1);
+    vxs_serialize_reals(p, &f->threshold, 1);
     vxs_serialize_reals(p, &f->passes, 1);
     vxs_serialize_reals(p, &f->seconds, 1);
     vxs_serialize_flag(p, &f->converged);
