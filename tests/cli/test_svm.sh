@@ -21,6 +21,8 @@ works "screened" voxsift fit c --target score --method svm --solver screened -o 
 same "bounds are counted" "$(grep -c '"screening"' s/model.json m/model.json)" "s/model.json:1
 m/model.json:0"
 works "its certificate" voxsift check-model s c
+works "recruited and screened" voxsift fit c --target score --method svm --solver saiv -o r
+works "its certificate" voxsift check-model r c
 works "many features" voxsift simulate lasso --subjects 300 --features 2000 -o wide
 refuses 1 "their features 0.0048 GB, more than '--mem'" voxsift fit wide --target score --method svm --mem 1M -o n
 rm -rf ./*

@@ -30,30 +30,7 @@
 #define MOST_ROUNDS 200
 #define PATIENCE    3 /* rounds without a gap that is smaller by more than: */
 #define SMALLER     1e-3
-#define VIOLATION   1e-12
 #define LEAST_ROOM  (4 * FIRST) /* samples of a set */
-
-typedef struct {
-    vxs_solver solver;
-    vxs_problem problem;
-    vxs_box box;
-    vxs_box_work work;
-    double *fetched; /* the kernel, of a design that is not stored as one; or NULL */
-    double tol, cost;
-    bool *in_set; /* of a variable */
-    size_t *set, set_count;
-    size_t room; /* variables of a set, of a kernel that is made in tiles; else 0 */
-    vxs_threshold *thresholds;
-    double *violation, *sorted; /* of a variable */
-    bool screens;               /* by bounds */
-    vxs_sample_bounds bounds;
-    double *bound_values, radius; /* around w, of the last C */
-    unsigned char *fate;          /* of a variable */
-    size_t fixed;                 /* decided, and there already; if they leave the set */
-    unsigned char *seen;          /* of a sample */
-    vxs_costs costs;
-} saiv;
-enum { MEMBER = 1, COLUMN = 2 }; /* what of a sample's kernel values was read */
 
 /* ---- What it accepts ------------------------------------------------------------------------- */
 
@@ -84,7 +61,7 @@ vxs_status vxs_check_intercept_alone(const vxs_problem *q, const vxs_method_sett
 
 static void release(vxs_solver *solver)
 {
-    saiv *s = (saiv *)solver;
+    vxs_saiv *s = (vxs_saiv *)solver;
     vxs_box_work_release(&s->work);
     void *const all[] = { s->box.row, s->box.sign,     s->box.q,  s->box.c,     s->box.t,
                           s->box.f,   s->fetched,      s->in_set, s->violation, s->thresholds,
@@ -93,7 +70,7 @@ static void release(vxs_solver *solver)
         free(all[k]);
 }
 
-static vxs_status allocate(saiv *s, vxs_error *err)
+static vxs_status allocate(vxs_saiv *s, vxs_error *err)
 {
     size_t m = s->box.count;
     s->box.row = vxs_alloc(m, sizeof(*s->box.row), err);
@@ -117,7 +94,7 @@ static vxs_status allocate(saiv *s, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status find_kernel(saiv *s, vxs_error *err)
+static vxs_status find_kernel(vxs_saiv *s, vxs_error *err)
 {
     size_t n = s->box.n, room = vxs_gram_room(s->problem.design);
     s->box.k = vxs_gram_matrix(s->problem.design);
@@ -133,13 +110,13 @@ static vxs_status find_kernel(saiv *s, vxs_error *err)
     return s->fetched ? VXS_OK : VXS_FAILED;
 }
 
-static double own_of(const saiv *s, size_t i)
+static double own_of(const vxs_saiv *s, size_t i)
 {
     return s->box.k ? s->box.k[i * s->box.n + i] : vxs_gram_own(s->box.kernel, i);
 }
 
 /* A kernel of samples with themselves below 0 is none. */
-static vxs_status check_diagonal(const saiv *s, vxs_error *err)
+static vxs_status check_diagonal(const vxs_saiv *s, vxs_error *err)
 {
     for (size_t i = 0; i < s->box.n; i++)
         if (!(own_of(s, i) >= 0))
@@ -154,7 +131,7 @@ static vxs_status check_diagonal(const saiv *s, vxs_error *err)
 
 /* From one C to the next weights keep their share of the bound, or their value where C rises: as
  * the dual value is larger. Either way they still sum to 0. */
-static void set_cost(saiv *s, double cost)
+static void set_cost(vxs_saiv *s, double cost)
 {
     vxs_box *x = &s->box;
     double ratio = s->cost > 0 ? cost / s->cost : 0, linear = 0, square = 0;
@@ -174,13 +151,13 @@ static void set_cost(saiv *s, double cost)
     s->cost = cost;
 }
 
-static double weight_of(const saiv *s, size_t i)
+static double weight_of(const vxs_saiv *s, size_t i)
 {
     const vxs_box *x = &s->box;
     return x->count == x->n ? x->sign[i] * x->t[i] : x->t[2 * i] - x->t[2 * i + 1];
 }
 
-static vxs_status add_tiles(saiv *s, vxs_error *err)
+static vxs_status add_tiles(vxs_saiv *s, vxs_error *err)
 {
     vxs_box *x = &s->box;
     size_t *row = vxs_alloc(x->n, sizeof(*row), err), count = 0;
@@ -198,7 +175,7 @@ static vxs_status add_tiles(saiv *s, vxs_error *err)
 }
 
 /* Weights sum to 0 exactly, and values are computed again. */
-static vxs_status refresh(saiv *s, vxs_error *err)
+vxs_status vxs_saiv_refresh(vxs_saiv *s, vxs_error *err)
 {
     vxs_box *x = &s->box;
     (void)vxs_box_balance(x);
@@ -214,7 +191,7 @@ static vxs_status refresh(saiv *s, vxs_error *err)
 /* ---- What bounds decide ---------------------------------------------------------------------- */
 
 /* The answer at the last C, before weights move to the next. */
-static void bound_by_path(saiv *s, double cost)
+static void bound_by_path(vxs_saiv *s, double cost)
 {
     const vxs_box *x = &s->box;
     double ratio = cost / s->cost, square = 0;
@@ -229,14 +206,14 @@ static void bound_by_path(saiv *s, double cost)
                           vxs_path_radius(ratio, sqrt(fmax(0, square)), s->radius));
 }
 
-static bool is_fixed(const saiv *s, size_t k)
+static bool is_fixed(const vxs_saiv *s, size_t k)
 {
     return (s->fate[k] == VXS_DECIDED_ZERO && s->box.t[k] == 0) ||
            (s->fate[k] == VXS_DECIDED_FULL && s->box.t[k] == s->box.c[k]);
 }
 
 /* The gap over all samples at the weights as they are. Returns how many variables are decided. */
-static size_t bound_by_gap(saiv *s, vxs_box_state state, double empty)
+static size_t bound_by_gap(vxs_saiv *s, vxs_box_state state, double empty)
 {
     size_t m = s->box.count, fixed = 0;
     if (!s->screens)
@@ -252,7 +229,7 @@ static size_t bound_by_gap(saiv *s, vxs_box_state state, double empty)
 /* ---- The working set ------------------------------------------------------------------------- */
 
 /* How far the value of a variable is on the wrong side of the margin. */
-static double violation_of(const saiv *s, size_t k, double b)
+double vxs_saiv_violation(const vxs_saiv *s, size_t k, double b)
 {
     const vxs_box *x = &s->box;
     double inside = x->q[k] - x->sign[k] * (x->f[x->row[k]] + b);
@@ -268,22 +245,22 @@ static int descending(const void *a, const void *b)
 }
 
 /* The violation that `most` of those found exceed; they are in s->sorted. */
-static double level_of(saiv *s, size_t found, size_t most)
+double vxs_saiv_level(vxs_saiv *s, size_t found, size_t most)
 {
     if (found <= most)
-        return VIOLATION;
+        return VXS_SAIV_VIOLATION;
     qsort(s->sorted, found, sizeof(*s->sorted), descending);
     return s->sorted[most - 1];
 }
 
-static void enter(saiv *s, size_t k)
+void vxs_saiv_enter(vxs_saiv *s, size_t k)
 {
     s->in_set[k] = true;
     if (s->box.count > s->box.n) /* both variables of a sample */
         s->in_set[k ^ 1] = true;
 }
 
-static void list_set(saiv *s)
+void vxs_saiv_list_set(vxs_saiv *s)
 {
     s->set_count = 0;
     for (size_t k = 0; k < s->box.count; k++)
@@ -291,36 +268,37 @@ static void list_set(saiv *s)
             s->set[s->set_count++] = k;
 }
 
-static void leave(saiv *s, size_t k)
+static void leave(vxs_saiv *s, size_t k)
 {
     s->in_set[k] = false;
     if (s->box.count > s->box.n)
         s->in_set[k ^ 1] = false;
 }
 
-static bool is_inside(const saiv *s, size_t k)
+static bool is_inside(const vxs_saiv *s, size_t k)
 {
     return s->box.t[k] > 0 && s->box.t[k] < s->box.c[k];
 }
 
 /* Where a set may not be larger: of the sets before those stay that are inside the box, or more
  * wrong than others; the rest may come again. Returns how many of each sign may enter. */
-static size_t shrink_set(saiv *s, double b, size_t most)
+static size_t shrink_set(vxs_saiv *s, double b, size_t most)
 {
     size_t found = 0, kept = 0, keep = s->room / 2 / (s->box.count / s->box.n);
     if (s->room == 0)
         return most;
     for (size_t m = 0; m < s->set_count; m++) {
         size_t k = s->set[m];
-        double wrong = violation_of(s, k, b);
-        if (wrong > VIOLATION || is_inside(s, k))
+        double wrong = vxs_saiv_violation(s, k, b);
+        if (wrong > VXS_SAIV_VIOLATION || is_inside(s, k))
             s->sorted[found++] = wrong;
     }
-    double level = found > keep ? level_of(s, found, keep) : 0;
+    double level = found > keep ? vxs_saiv_level(s, found, keep) : 0;
     for (size_t m = 0; m < s->set_count; m++) {
         size_t k = s->set[m];
-        double wrong = violation_of(s, k, b);
-        bool stays = (wrong > VIOLATION || is_inside(s, k)) && wrong >= level && kept < keep;
+        double wrong = vxs_saiv_violation(s, k, b);
+        bool stays =
+            (wrong > VXS_SAIV_VIOLATION || is_inside(s, k)) && wrong >= level && kept < keep;
         s->violation[k] = stays ? 1 : 0;
         kept += stays;
     }
@@ -328,17 +306,17 @@ static size_t shrink_set(saiv *s, double b, size_t most)
         leave(s, s->set[m]);
     for (size_t m = 0; m < s->set_count; m++)
         if (s->violation[s->set[m]] > 0)
-            enter(s, s->set[m]);
-    list_set(s);
+            vxs_saiv_enter(s, s->set[m]);
+    vxs_saiv_list_set(s);
     size_t room = (s->room - s->set_count) / 2 / (s->box.count / s->box.n);
     return most < room ? most : room;
 }
 
 /* The worst of each sign enter, at most about `most` of each. Returns how many. */
-static size_t recruit(saiv *s, double b, size_t most)
+static size_t recruit(vxs_saiv *s, double b, size_t most)
 {
     size_t m = s->box.count;
-    list_set(s);
+    vxs_saiv_list_set(s);
     most = shrink_set(s, b, most);
     size_t before = s->set_count;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -346,35 +324,35 @@ static size_t recruit(saiv *s, double b, size_t most)
         for (size_t k = 0; k < m; k++) {
             bool candidate =
                 !s->in_set[k] && s->box.sign[k] * sign > 0 && s->box.c[k] > 0 && !is_fixed(s, k);
-            s->violation[k] = candidate ? violation_of(s, k, b) : 0;
-            if (s->violation[k] > VIOLATION)
+            s->violation[k] = candidate ? vxs_saiv_violation(s, k, b) : 0;
+            if (s->violation[k] > VXS_SAIV_VIOLATION)
                 s->sorted[found++] = s->violation[k];
         }
-        double level = level_of(s, found, most);
+        double level = vxs_saiv_level(s, found, most);
         for (size_t k = 0; k < m; k++)
-            if (s->violation[k] > VIOLATION && s->violation[k] >= level &&
+            if (s->violation[k] > VXS_SAIV_VIOLATION && s->violation[k] >= level &&
                 (s->room == 0 || entered++ < most))
-                enter(s, k);
+                vxs_saiv_enter(s, k);
     }
-    list_set(s);
+    vxs_saiv_list_set(s);
     for (size_t k = 0; k < m && s->set_count > MOST_APART * m && s->room == 0; k++)
         s->in_set[k] = true;
-    list_set(s);
+    vxs_saiv_list_set(s);
     return s->set_count - before;
 }
 
 /* Whether few weights will change: then the set of the last C is too large. */
-static bool is_near(const saiv *s, double b)
+static bool is_near(const vxs_saiv *s, double b)
 {
     size_t moving = 0;
     for (size_t k = 0; k < s->box.count; k++)
-        moving +=
-            (s->box.t[k] > 0 && s->box.t[k] < s->box.c[k]) || violation_of(s, k, b) > VIOLATION;
+        moving += (s->box.t[k] > 0 && s->box.t[k] < s->box.c[k]) ||
+                  vxs_saiv_violation(s, k, b) > VXS_SAIV_VIOLATION;
     return (double)moving < NEAR_SHARE * (double)s->box.count;
 }
 
 /* Variables that are neither 0 nor at their bound, and some of each sign. */
-static void begin_set(saiv *s, double b)
+static void begin_set(vxs_saiv *s, double b)
 {
     size_t taken[2] = { 0, 0 };
     bool all = s->box.n <= SMALL && s->room == 0;
@@ -392,21 +370,23 @@ static void begin_set(saiv *s, double b)
             left--;
         }
         taken[side]++;
-        enter(s, k);
+        vxs_saiv_enter(s, k);
     }
-    list_set(s);
+    vxs_saiv_list_set(s);
 }
 
-static void note_seen(saiv *s)
+void vxs_saiv_note_seen(vxs_saiv *s)
 {
     for (size_t m = 0; m < s->set_count; m++) {
         size_t k = s->set[m];
-        s->seen[s->box.row[k]] |= s->box.t[k] != 0 ? MEMBER | COLUMN : MEMBER;
+        s->seen[s->box.row[k]] |=
+            s->box.t[k] != 0 ? VXS_SAIV_MEMBER | VXS_SAIV_COLUMN : VXS_SAIV_MEMBER;
     }
 }
 
 /* Solves the set, which bounds may have left empty, and evaluates all samples. */
-static vxs_status solve_set(saiv *s, double within, vxs_box_state *state, double *b, vxs_error *err)
+static vxs_status solve_set(vxs_saiv *s, double within, vxs_box_state *state, double *b,
+                            vxs_error *err)
 {
     vxs_status status = VXS_OK;
     if (s->set_count > 0)
@@ -414,12 +394,12 @@ static vxs_status solve_set(saiv *s, double within, vxs_box_state *state, double
     *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     if (s->set_count == 0)
         *b = state->b;
-    note_seen(s);
+    vxs_saiv_note_seen(s);
     return status;
 }
 
-static vxs_status solve(saiv *s, double target, double empty, vxs_box_state *state, size_t *rounds,
-                        vxs_screening *screening, vxs_error *err)
+static vxs_status solve(vxs_saiv *s, double target, double empty, vxs_box_state *state,
+                        size_t *rounds, vxs_screening *screening, vxs_error *err)
 {
     double b = 0, least = INFINITY, share = NEAR;
     size_t most = FIRST;
@@ -442,17 +422,17 @@ static vxs_status solve(saiv *s, double target, double empty, vxs_box_state *sta
         if (entered == 0 && patience == 0)
             break;
         if (entered == 0)
-            status = refresh(s, err);
+            status = vxs_saiv_refresh(s, err);
     }
     if (!status)
-        status = refresh(s, err);
+        status = vxs_saiv_refresh(s, err);
     *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     return status;
 }
 
 /* ---- The solution ---------------------------------------------------------------------------- */
 
-static vxs_status write_solution(saiv *s, vxs_box_state state, double empty, size_t rounds,
+static vxs_status write_solution(vxs_saiv *s, vxs_box_state state, double empty, size_t rounds,
                                  vxs_solution *solution, vxs_error *err)
 {
     vxs_certificate *c = &solution->certificate;
@@ -490,7 +470,7 @@ static vxs_status write_solution(saiv *s, vxs_box_state state, double empty, siz
 }
 
 /* The loss without weights, at the best intercept. */
-static double empty_value(saiv *s)
+static double empty_value(vxs_saiv *s)
 {
     vxs_box empty = s->box;
     double *zero = s->violation;
@@ -503,7 +483,7 @@ static double empty_value(saiv *s)
 static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *solution,
                       vxs_error *err)
 {
-    saiv *s = (saiv *)solver;
+    vxs_saiv *s = (vxs_saiv *)solver;
     bool warm = s->cost > 0;
     size_t rounds = 0;
     vxs_screening screening = { .terms = s->box.count };
@@ -515,34 +495,35 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     vxs_box_state state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     if (warm)
         screening.before = screening.after = bound_by_gap(s, state, empty);
-    vxs_status status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
+    vxs_status status = VXS_OK;
+    if (s->recruits && s->room == 0)
+        status = vxs_saiv_recruit_and_screen(s, s->tol * empty, empty, &state, &rounds, err);
+    else
+        status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
+    if (s->recruits && s->room == 0)
+        screening.after = s->box.count - s->set_count;
     s->radius = vxs_gap_radius(state, empty);
     if (!status)
         status = write_solution(s, state, empty, rounds, solution, err);
-    if (!status && s->screens)
+    if (!status && (s->screens || s->recruits))
         solution->certificate.screening = screening;
     return status;
 }
 
 vxs_saiv_counts vxs_saiv_count(const vxs_solver *solver)
 {
-    const saiv *s = (const saiv *)solver;
+    const vxs_saiv *s = (const vxs_saiv *)solver;
     vxs_saiv_counts all = { .steps = s->work.steps };
     for (size_t i = 0; i < s->box.n; i++) {
-        all.members += (s->seen[i] & MEMBER) != 0;
-        all.columns += (s->seen[i] & COLUMN) != 0;
+        all.members += (s->seen[i] & VXS_SAIV_MEMBER) != 0;
+        all.columns += (s->seen[i] & VXS_SAIV_COLUMN) != 0;
     }
     return all;
 }
 
-const unsigned char *vxs_saiv_fates(const vxs_solver *solver)
-{
-    return ((const saiv *)solver)->fate;
-}
-
 static bool is_empty(const vxs_solver *solver)
 {
-    const saiv *s = (const saiv *)solver;
+    const vxs_saiv *s = (const vxs_saiv *)solver;
     for (size_t i = 0; i < s->box.n; i++)
         if (own_of(s, i) > 0)
             return false;
@@ -553,13 +534,14 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
                         const vxs_method_settings *settings, vxs_solver **solver, vxs_error *err)
 {
     size_t n = vxs_design_rows(problem->design);
-    saiv *s = vxs_alloc(1, sizeof(*s), err);
+    vxs_saiv *s = vxs_alloc(1, sizeof(*s), err);
     if (!s)
         return VXS_FAILED;
-    *s = (saiv){ .solver = { .kind = &vxs_svm_kind },
-                 .problem = *problem,
-                 .tol = settings->tol,
-                 .screens = settings->svm.solver == VXS_MACHINE_SCREENED };
+    *s = (vxs_saiv){ .solver = { .kind = &vxs_svm_kind },
+                     .problem = *problem,
+                     .tol = settings->tol,
+                     .screens = settings->svm.solver == VXS_MACHINE_SCREENED,
+                     .recruits = settings->svm.solver == VXS_MACHINE_SAIV };
     s->box = (vxs_box){ .context = context,
                         .n = n,
                         .count = problem->loss.kind->of_scores ? 2 * n : n,

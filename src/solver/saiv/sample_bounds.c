@@ -56,12 +56,14 @@ typedef struct {
     double low, high;
 } ends;
 
-static ends best_intercepts(const vxs_box *x, const double *f, vxs_threshold *v)
+static ends best_intercepts(const vxs_box *x, const size_t *set, size_t count, const double *f,
+                            vxs_threshold *v)
 {
     ends b = { -INFINITY, INFINITY };
     double rising = 0, falling = 0;
     size_t used = 0;
-    for (size_t k = 0; k < x->count; k++) {
+    for (size_t m = 0; m < count; m++) {
+        size_t k = set ? set[m] : m;
         if (x->c[k] == 0)
             continue;
         v[used++] = (vxs_threshold){ x->sign[k] * x->q[k] - f[x->row[k]], x->c[k],
@@ -81,23 +83,31 @@ static ends best_intercepts(const vxs_box *x, const double *f, vxs_threshold *v)
     return b;
 }
 
-static void bound_intercept(vxs_sample_bounds *s, const vxs_box *x, vxs_threshold *thresholds)
+void vxs_sample_bounds_intercept(vxs_sample_bounds *s, const vxs_box *x, const size_t *set,
+                                 size_t count, vxs_threshold *thresholds)
 {
     if (!x->intercept) {
         s->b_low = s->b_high = 0;
         return;
     }
-    s->b_low = fmax(s->b_low, best_intercepts(x, s->high, thresholds).low);
-    s->b_high = fmin(s->b_high, best_intercepts(x, s->low, thresholds).high);
+    s->b_low = fmax(s->b_low, best_intercepts(x, set, count, s->high, thresholds).low);
+    s->b_high = fmin(s->b_high, best_intercepts(x, set, count, s->low, thresholds).high);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
+double vxs_sample_bounds_margin(const vxs_sample_bounds *s, const vxs_box *x, size_t k)
+{
+    size_t i = x->row[k];
+    double least = x->sign[k] > 0 ? s->low[i] + s->b_low : -s->high[i] - s->b_high;
+    return least - x->q[k];
+}
+
 static vxs_fate fate_of(const vxs_sample_bounds *s, const vxs_box *x, size_t k, double margin)
 {
-    double low = s->low[x->row[k]] + s->b_low, high = s->high[x->row[k]] + s->b_high;
-    double least = x->sign[k] > 0 ? low : -high, most = x->sign[k] > 0 ? high : -low;
-    if (x->c[k] == 0 || least > x->q[k] + margin)
+    size_t i = x->row[k];
+    double most = x->sign[k] > 0 ? s->high[i] + s->b_high : -s->low[i] - s->b_low;
+    if (x->c[k] == 0 || vxs_sample_bounds_margin(s, x, k) > margin)
         return VXS_DECIDED_ZERO;
     return most < x->q[k] - margin ? VXS_DECIDED_FULL : VXS_UNDECIDED;
 }
@@ -107,7 +117,7 @@ size_t vxs_sample_bounds_decide(vxs_sample_bounds *s, const vxs_box *x, vxs_thre
 {
     double largest = 0;
     size_t decided = 0;
-    bound_intercept(s, x, thresholds);
+    vxs_sample_bounds_intercept(s, x, NULL, x->count, thresholds);
     for (size_t k = 0; k < x->count; k++)
         largest = fmax(largest, fmax(fabs(x->q[k]), fabs(x->f[x->row[k]])));
     for (size_t k = 0; k < x->count; k++) {

@@ -18,6 +18,11 @@ void vxs_sample_bounds_begin(vxs_sample_bounds *bounds, size_t n, double *values
  * balls hold together. */
 void vxs_sample_bounds_add(vxs_sample_bounds *bounds, const vxs_box *box, double scale,
                            double radius);
+/* Of the problem of a set whose others have no weights (NULL: of all). */
+void vxs_sample_bounds_intercept(vxs_sample_bounds *bounds, const vxs_box *box, const size_t *set,
+                                 size_t count, vxs_threshold *thresholds);
+/* How far the value of a variable is outside the margin at least; after the intercept. */
+double vxs_sample_bounds_margin(const vxs_sample_bounds *bounds, const vxs_box *box, size_t k);
 /* Decides what is not decided yet; returns how many are. */
 size_t vxs_sample_bounds_decide(vxs_sample_bounds *bounds, const vxs_box *box,
                                 vxs_threshold *thresholds, unsigned char *fate);

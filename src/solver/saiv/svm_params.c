@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const char *const solvers[] = { "working-set", "screened", NULL };
+static const char *const solvers[] = { "working-set", "screened", "saiv", NULL };
 static const char *const kernels[] = { "linear", "rbf", "poly", "precomputed", NULL };
 
 const vxs_param vxs_svm_params[] = {
@@ -43,6 +43,8 @@ const vxs_param vxs_svm_params[] = {
                    "how weights of subjects are found", .head = VXS_HEAD_RESEARCH,
                    .more = "screened: the working set, and safe bounds that decide weights for "
                            "good by the gap and by the answer at the last C; model.json counts "
-                           "them."),
+                           "them. saiv: subjects recruited and screened by the gap of an active "
+                           "set, as in the dissertation, mended; where the kernel fits into "
+                           "memory."),
     { .name = NULL },
 };
