@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures kernel-figures skfs-figures compare-figures screens figures
+.PHONY: bench patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures saiv-figures kernel-figures skfs-figures compare-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -13,6 +13,7 @@
 ## make command-figures whole commands: nested cv, permutations, threads beside other work (PEER=another voxsift)
 ## make svm-figures     screening for the sparse SVM, and liblinear (MATRICES=folder for colon and leukemia)
 ## make machine-figures kernel machines of 10,000 samples beside libsvm
+## make saiv-figures    recruiting and screening of the dissertation, our working set and libsvm
 ## make patches-figures lesion voxels from T1w patches in people held out
 ## make compare-figures how often `voxsift compare` finds a difference, where there is one and where there is none
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
@@ -124,6 +125,11 @@ cv-figures: deps-peers
 # Kernel machines beside libsvm: four minutes.
 machine-figures: all
 	@$(PYTHON) tests/bench/kernel_machines.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/machines
+
+# Table 5.1 and Figure 5.1 of the dissertation: some minutes. svm-train (Debian: libsvm-tools) is used if it is there; MUSK: a folder with
+# musk1_features.tsv and musk1_participants.tsv; SAIV_PARTS: some of table, path.
+saiv-figures: all $(BUILD)/saiv_ways
+	@$(PYTHON) tests/bench/saiv.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/saiv examples '$(SAIV_PARTS)' '$(MUSK)'
 
 # Lesion voxels from T1w patches: twenty minutes. PATCHES_PARTS: some of cv, size, images.
 patches-figures: all

@@ -12,7 +12,6 @@
 #include "svm_data.h"
 
 #include <cblas.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +32,15 @@ static void make_kernel(study *s, double gamma)
         x[k] = s->data.values[k];
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)p, 1, x, (int)n, 0, s->k,
                 (int)n);
+    vxs_kernel kernel = { .kind = VXS_KERNEL_RBF, .gamma = gamma, .scale = 1, .factor = 1 };
     double *own = svm_get(n, sizeof(*own));
     for (size_t i = 0; i < n; i++)
         own[i] = s->k[i * n + i];
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; j++) {
+        vxs_kernel_apply(&kernel, own + j, own[j], n - j, s->k + j * n + j);
         for (size_t i = j; i < n; i++)
-            s->k[i * n + j] = s->k[j * n + i] =
-                exp(-gamma * fmax(0, own[i] + own[j] - 2 * s->k[j * n + i]));
+            s->k[i * n + j] = s->k[j * n + i];
+    }
     free(own);
     free(x);
 }
