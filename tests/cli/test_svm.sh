@@ -25,5 +25,7 @@ works "recruited and screened" voxsift fit c --target score --method svm --solve
 works "its certificate" voxsift check-model r c
 works "many features" voxsift simulate lasso --subjects 300 --features 2000 -o wide
 refuses 1 "their features 0.0048 GB, more than '--mem'" voxsift fit wide --target score --method svm --mem 1M -o n
+works "many subjects" voxsift simulate lasso --subjects 500 --features 5 -o many
+refuses 2 "'--solver saiv' works on the whole kernel of 500 subjects" voxsift fit many --target score --method svm --mem 1M --solver saiv -q -o n
 rm -rf ./*
 nothing_left "svm"

@@ -145,8 +145,8 @@ void vxs_kernel_add(const vxs_kernel *kernel, const vxs_kernel_rows *rows,
                     const vxs_kernel_rows *others, const double *v, size_t k, double *tiles,
                     double *sums);
 
-/* A kernel as a design, n x n, whose values are made at each request, in tiles: for matrices that do
- * not fit into memory. Borrows the rows. Blocks are of at most `room` samples. */
+/* A kernel as a design, n x n, whose values are made at each request, in tiles: for matrices that
+ * do not fit into memory. Borrows the rows. Blocks are of at most `room` samples. */
 VXS_MUST_CHECK vxs_status vxs_kernel_tiles_new(const vxs_kernel *kernel,
                                                const vxs_kernel_rows *rows, size_t room,
                                                vxs_design **design, vxs_error *err);

@@ -496,11 +496,11 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     if (warm)
         screening.before = screening.after = bound_by_gap(s, state, empty);
     vxs_status status = VXS_OK;
-    if (s->recruits && s->room == 0)
+    if (s->recruits)
         status = vxs_saiv_recruit_and_screen(s, s->tol * empty, empty, &state, &rounds, err);
     else
         status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
-    if (s->recruits && s->room == 0)
+    if (s->recruits)
         screening.after = s->box.count - s->set_count;
     s->radius = vxs_gap_radius(state, empty);
     if (!status)
@@ -552,6 +552,11 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         status = find_kernel(s, err);
     if (!status)
         status = check_diagonal(s, err);
+    if (!status && s->recruits && s->room > 0)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--solver saiv' works on the whole kernel of %zu subjects, which does "
+                          "not fit into --mem; '--solver working-set' makes it in tiles",
+                          n);
     if (status) {
         release(&s->solver);
         return status;

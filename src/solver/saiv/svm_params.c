@@ -44,7 +44,7 @@ const vxs_param vxs_svm_params[] = {
                    .more = "screened: the working set, and safe bounds that decide weights for "
                            "good by the gap and by the answer at the last C; model.json counts "
                            "them. saiv: subjects recruited and screened by the gap of an active "
-                           "set, as in the dissertation, mended; where the kernel fits into "
+                           "set, as in the dissertation, mended; it needs the whole kernel in "
                            "memory."),
     { .name = NULL },
 };
