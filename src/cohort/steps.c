@@ -1,5 +1,5 @@
 /* steps.c - the steps of preprocessing between the voxels of an image and features, in the order in
- * which they are run; a row says what all others need to know of a step. */
+ * which they are run; a row has all that is known of a step. */
 #include "cohort/build.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* endings.c - how names of image files end: the one list, asked by all who look for images. */
+/* endings.c - how names of image files end: the one list, for all that look for images. */
 #include "voxsift/internal/image.h"
 
 #include <string.h>

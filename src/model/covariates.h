@@ -30,7 +30,7 @@ VXS_MUST_CHECK vxs_status vxs_covariates_read(const vxs_context *context,
  * subjects of weight 0. */
 VXS_MUST_CHECK vxs_status vxs_covariates_warn(const vxs_context *context, vxs_task *task,
                                               vxs_error *err);
-/* separated.c: warns of covariates without a penalty that tell a class from the others alone. */
+/* separated.c: warns of covariates without a penalty that separate a class from the others. */
 VXS_MUST_CHECK vxs_status vxs_separated_warn(const vxs_context *context, vxs_task *task,
                                              vxs_error *err);
 

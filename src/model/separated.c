@@ -1,4 +1,4 @@
-/* separated.c - covariates that tell a class from the others by themselves, as a site does that
+/* separated.c - covariates that separate a class from the others by themselves, as a site does that
  * lacks a class. No penalty bounds their coefficients, and the larger these are the better the
  * classes are fitted: they are as large as the iterations made them.
  *

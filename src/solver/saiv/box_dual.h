@@ -14,7 +14,7 @@
 typedef struct {
     const vxs_context *context;
     size_t n, count; /* samples, variables */
-    const double *k; /* n x n: the kernel; NULL: it is asked for blocks and columns */
+    const double *k; /* n x n: the kernel; NULL: blocks and columns are made at request */
     const vxs_design *kernel;
     bool intercept; /* b is free */
     size_t *row;    /* count: sample of a variable */

@@ -34,7 +34,7 @@ const vxs_param vxs_svm_params[] = {
                   "memory of the kernels of one fit; 0, the default: half of the machine's",
                   .head = VXS_HEAD_PERFORMANCE,
                   .more = "A kernel of n subjects takes 16 n^2 bytes with their products. One that "
-                          "is larger is made of the features in tiles, as far as it is asked for; "
+                          "is larger is made of the features in tiles, where the solver needs it; "
                           "the certificate is of all subjects in either case. --nthreads N has N "
                           "fits at a time."),
     VXS_EPSILON_ROW,
