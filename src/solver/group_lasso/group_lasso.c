@@ -16,6 +16,7 @@
  *           (gap safe screening of groups) */
 #include "solver/group_lasso/group_lasso.h"
 #include "solver/feature_weights.h"
+#include "solver/growth.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -224,30 +225,48 @@ static vxs_status add_groups(group_lasso *l, double lambda, double scale, size_t
     return status;
 }
 
+/* One lambda: what its working set grows by. */
+typedef struct {
+    group_lasso *l;
+    double lambda;
+    vxs_group_state set, *full; /* of the last solution: on the set, over all groups */
+} groups_growth;
+
+static vxs_status solve_set(vxs_growth *g, vxs_error *err)
+{
+    groups_growth *at = g->of;
+    double inner = fmax(g->target / 4, g->best < INFINITY ? LOOSE * g->best : 0);
+    vxs_status status = vxs_group_set_solve(&at->l->set, at->lambda, inner, &at->set, err);
+    if (status)
+        return status;
+    double largest = look_at_groups(at->l, fmax(at->set.largest, at->lambda * (1 - MARGIN)));
+    vxs_group_set_certify(&at->l->set, at->lambda, largest, at->full);
+    g->gap = at->full->gap;
+    return VXS_OK;
+}
+
+static vxs_status grow_set(vxs_growth *g, vxs_error *err)
+{
+    groups_growth *at = g->of;
+    screen(at->l, at->lambda, &at->set);
+    return add_groups(at->l, at->lambda, at->set.scale, &g->added, err);
+}
+
 /* One lambda, to a gap over all groups of `target`. */
 static vxs_status solve(group_lasso *l, double lambda, double target, size_t *iterations,
                         vxs_group_state *full, vxs_error *err)
 {
-    vxs_status status = VXS_OK;
-    double best = INFINITY;
-    int stalled = 0;
-    for (size_t added = 1; !status && *iterations < MOST_ITERATIONS; ++*iterations) {
-        vxs_group_state state;
-        double inner = fmax(target / 4, best < INFINITY ? LOOSE * best : 0);
-        status = vxs_group_set_solve(&l->set, lambda, inner, &state, err);
-        if (status)
-            break;
-        double largest = look_at_groups(l, fmax(state.largest, lambda * (1 - MARGIN)));
-        vxs_group_set_certify(&l->set, lambda, largest, full);
-        stalled = full->gap < 0.999 * best ? 0 : stalled + 1;
-        best = fmin(best, full->gap);
-        if (full->gap <= target || (added == 0 && stalled >= PATIENCE))
-            break;
-        screen(l, lambda, &state);
-        status = add_groups(l, lambda, state.scale, &added, err);
-        if (added == 0 && state.gap > inner && stalled >= PATIENCE)
-            break;
-    }
+    groups_growth at = { .l = l, .lambda = lambda, .full = full };
+    vxs_growth g = { .of = &at,
+                     .context = l->context,
+                     .target = target,
+                     .smaller = 0.999,
+                     .most_rounds = MOST_ITERATIONS,
+                     .patience = PATIENCE,
+                     .solve = solve_set,
+                     .add = grow_set };
+    vxs_status status = vxs_grow(&g, err);
+    *iterations += g.rounds;
     return status;
 }
 

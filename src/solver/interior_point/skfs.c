@@ -14,13 +14,14 @@
  * Threads   those of the scan and of BLAS
  * Source    dissertation 4, (4.1); screening for kernels is its future work: spec/skfs.md */
 #include "solver/interior_point/skfs.h"
+#include "solver/growth.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_ITERATIONS 200
-#define PATIENCE       5    /* iterations in which the gap falls by less than 1 % */
+#define PATIENCE       6    /* iterations in which the gap falls by less than 1 % */
 #define MARGIN         1e-9 /* of rho: rounding */
 #define MIN_ADDED      64   /* voxels an iteration adds, besides as many as the set holds */
 #define TARGET_SHARE   0.2  /* of the tolerance: target on the working set */
@@ -253,37 +254,47 @@ static vxs_status add_violators(vxs_skfs *s, double bound, size_t max, size_t *a
     return *added > 0 ? vxs_skfs_add(s, *added, err) : status;
 }
 
+/* One lambda: what its working set grows by. */
 typedef struct {
-    double best; /* smallest gap */
-    int stalled; /* iterations without progress */
-} progress;
-
-static bool is_finished(const vxs_skfs *s, const vxs_certificate *c, progress *p)
-{
-    bool decreases = c->gap < 0.99 * p->best;
-    p->stalled = decreases ? 0 : p->stalled + 1;
-    p->best = fmin(p->best, c->gap);
-    return c->gap <= s->settings.tol || p->stalled > PATIENCE;
-}
+    vxs_skfs *s;
+    double rho;
+    double target; /* gap on the working set */
+    vxs_certificate *certificate;
+} skfs_growth;
 
 /* Solves the problem on the working set, then computes the gap over all voxels. */
-static vxs_status solve_working_set(vxs_skfs *s, double rho, double target, vxs_certificate *c,
-                                    vxs_error *err)
+static vxs_status solve_working_set(vxs_growth *g, vxs_error *err)
 {
-    vxs_status status = s->count > 0 ? vxs_skfs_solve(s, rho, target, c, err) : VXS_OK;
+    const skfs_growth *at = g->of;
+    vxs_status status = VXS_OK;
+    if (at->s->count > 0)
+        status = vxs_skfs_solve(at->s, at->rho, at->target, at->certificate, err);
     if (!status)
-        vxs_skfs_certify(s, rho, c);
+        vxs_skfs_certify(at->s, at->rho, at->certificate);
+    g->gap = at->certificate->gap;
+    return status;
+}
+
+static vxs_status grow_working_set(vxs_growth *g, vxs_error *err)
+{
+    skfs_growth *at = g->of;
+    double final = TARGET_SHARE * at->s->settings.tol;
+    vxs_status status =
+        add_violators(at->s, at->rho * (1 + MARGIN), at->s->count + MIN_ADDED, &g->added, err);
+    if (g->added > 0)
+        at->target = fmax(final, fmin(FIRST_TARGET, g->gap / 10));
     return status;
 }
 
 /* No voxel violates its constraint: polishes, and lowers the target on the working set. */
-static vxs_status refine(vxs_skfs *s, double rho, double *target, vxs_certificate *c,
-                         vxs_error *err)
+static vxs_status refine(vxs_growth *g, vxs_error *err)
 {
-    vxs_status status = vxs_skfs_polish(s, rho, *target, c, err);
+    skfs_growth *at = g->of;
+    vxs_status status = vxs_skfs_polish(at->s, at->rho, at->target, at->certificate, err);
     if (!status)
-        vxs_skfs_certify(s, rho, c);
-    *target = fmax(fmin(*target, TARGET_SHARE * s->settings.tol) / 4, 1e-15);
+        vxs_skfs_certify(at->s, at->rho, at->certificate);
+    g->gap = at->certificate->gap;
+    at->target = fmax(fmin(at->target, TARGET_SHARE * at->s->settings.tol) / 4, 1e-15);
     return status;
 }
 
@@ -304,23 +315,18 @@ static vxs_status choose_first_set(vxs_skfs *s, double rho, double *target, vxs_
 /* Working-set iterations until the gap is below the tolerance. */
 static vxs_status run_iterations(vxs_skfs *s, double rho, vxs_certificate *c, vxs_error *err)
 {
-    double tol = s->settings.tol, target;
-    size_t added = 0;
-    progress p = { .best = INFINITY };
-    vxs_status status = choose_first_set(s, rho, &target, err);
-    for (int iteration = 0; iteration < MAX_ITERATIONS && !status; iteration++) {
-        status = solve_working_set(s, rho, target, c, err);
-        if (status || is_finished(s, c, &p))
-            return status;
-        status = add_violators(s, rho * (1 + MARGIN), s->count + MIN_ADDED, &added, err);
-        if (!status && added == 0)
-            status = refine(s, rho, &target, c, err);
-        else
-            target = fmax(TARGET_SHARE * tol, fmin(FIRST_TARGET, c->gap / 10));
-        if (c->gap <= tol)
-            return status;
-    }
-    return status;
+    skfs_growth at = { .s = s, .rho = rho, .certificate = c };
+    vxs_growth g = { .of = &at,
+                     .context = s->context,
+                     .target = s->settings.tol,
+                     .smaller = 0.99,
+                     .most_rounds = MAX_ITERATIONS,
+                     .patience = PATIENCE,
+                     .solve = solve_working_set,
+                     .add = grow_working_set,
+                     .refine = refine };
+    vxs_status status = choose_first_set(s, rho, &at.target, err);
+    return status ? status : vxs_grow(&g, err);
 }
 
 static void write_weights(const vxs_skfs *s, double unit, double total, vxs_solution *solution)

@@ -15,6 +15,7 @@
  *           / 3 for each step within
  * Source    Rakotomamonjy, Bach, Canu and Grandvalet 2008 (SimpleMKL), who descend in d with a
  *           machine for each step; Lanckriet et al. 2004 */
+#include "solver/growth.h"
 #include "solver/mkl/joint_dual.h"
 #include "solver/solver.h"
 
@@ -285,37 +286,61 @@ static void set_cost(mkl *s, double cost)
     s->cost = cost;
 }
 
-static vxs_status solve_set(mkl *s, double gap, vxs_joint *j, size_t *steps, vxs_error *err)
+/* One C: what its working set grows by. */
+typedef struct {
+    mkl *s;
+    double within; /* gap of a set */
+    size_t steps;
+    vxs_box_state *state; /* of the last solution, over all kernels */
+} kernels_growth;
+
+static vxs_status solve_set(vxs_growth *g, vxs_error *err)
 {
-    vxs_status status = vxs_joint_init(j, s->box.count, s->set_count, err);
-    for (size_t g = 0; g < s->set_count && !status; g++)
-        j->k[g] = kernel(s, s->set[g]);
+    kernels_growth *at = g->of;
+    mkl *s = at->s;
+    vxs_joint j = { .count = 0 };
+    vxs_status status = vxs_joint_init(&j, s->box.count, s->set_count, err);
+    for (size_t k = 0; k < s->set_count && !status; k++)
+        j.k[k] = kernel(s, s->set[k]);
     if (!status)
-        status = vxs_joint_solve(&s->box, gap, j, err);
-    *steps += status ? 0 : j->iterations;
+        status = vxs_joint_solve(&s->box, at->within, &j, err);
+    at->steps += status ? 0 : j.iterations;
+    if (!status)
+        status = choose_weights(s, &j, g->target, at->state, err);
+    g->gap = at->state->primal - at->state->dual;
+    vxs_joint_release(&j);
     return status;
 }
 
-/* Solves sets that grow until no kernel outside has a larger norm than those inside. */
+/* Kernels outside with a larger norm than those inside. */
+static vxs_status grow_set(vxs_growth *g, vxs_error *err)
+{
+    const kernels_growth *at = g->of;
+    mkl *s = at->s;
+    double inside = 0;
+    (void)err;
+    for (size_t k = 0; k < s->set_count; k++)
+        inside = fmax(inside, s->norms[s->set[k]]);
+    g->added = recruit(s, s->set_count > FIRST ? s->set_count : FIRST, inside);
+    return VXS_OK;
+}
+
+/* Each set is solved as far as it goes: where none enters another solution changes nothing. */
 static vxs_status solve(mkl *s, double empty, vxs_box_state *state, size_t *steps, vxs_error *err)
 {
-    const double target = s->tol * empty, within = fmin(INSIDE * s->tol, DEEP) * empty;
+    kernels_growth at = { .s = s, .within = fmin(INSIDE * s->tol, DEEP) * empty, .state = state };
+    vxs_growth g = { .of = &at,
+                     .context = s->box.context,
+                     .target = s->tol * empty,
+                     .smaller = 1,
+                     .most_rounds = MOST_ROUNDS,
+                     .patience = 0,
+                     .solve = solve_set,
+                     .add = grow_set };
     vxs_status status = s->set_count > 0 ? VXS_OK : begin_set(s, err);
-    for (int round = 0; round < MOST_ROUNDS && !status; round++) {
-        vxs_joint j = { .count = 0 };
-        double inside = 0;
-        status = solve_set(s, within, &j, steps, err);
-        if (!status)
-            status = choose_weights(s, &j, target, state, err);
-        vxs_joint_release(&j);
-        if (status || state->primal - state->dual <= target)
-            break;
-        for (size_t k = 0; k < s->set_count; k++)
-            inside = fmax(inside, s->norms[s->set[k]]);
-        size_t most = s->set_count > FIRST ? s->set_count : FIRST;
-        if (recruit(s, most, inside) == 0)
-            break;
-    }
+    if (!status)
+        status = vxs_grow(&g, err);
+    *steps += at.steps;
     return status;
 }
 

@@ -16,6 +16,7 @@
  * Source    Ren 2017, chapter 5, where samples are recruited by proof: such proofs need a gap below
  *           the differences between samples, and copies have none */
 #include "solver/saiv/saiv.h"
+#include "solver/growth.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -384,46 +385,69 @@ void vxs_saiv_note_seen(vxs_saiv *s)
     }
 }
 
+/* One C: what its working set grows by. */
+typedef struct {
+    vxs_saiv *s;
+    double empty, b; /* the empty model's value; the best intercept of the set */
+    size_t most;     /* samples that enter, of each sign */
+    vxs_box_state *state;
+    vxs_screening *screening;
+} samples_growth;
+
 /* Solves the set, which bounds may have left empty, and evaluates all samples. */
-static vxs_status solve_set(vxs_saiv *s, double within, vxs_box_state *state, double *b,
-                            vxs_error *err)
+static vxs_status solve_set(vxs_growth *g, vxs_error *err)
 {
+    samples_growth *at = g->of;
+    vxs_saiv *s = at->s;
+    vxs_box_state before = vxs_box_evaluate(&s->box, s->set, s->set_count, s->thresholds);
+    double share = g->added > 0 ? NEAR : 0;
+    double within = fmax(LOOSE * g->target, share * (before.primal - before.dual));
     vxs_status status = VXS_OK;
     if (s->set_count > 0)
-        status = vxs_box_solve(&s->box, s->set, s->set_count, within, &s->work, b, err);
-    *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
+        status = vxs_box_solve(&s->box, s->set, s->set_count, within, &s->work, &at->b, err);
+    *at->state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
     if (s->set_count == 0)
-        *b = state->b;
+        at->b = at->state->b;
     vxs_saiv_note_seen(s);
+    g->gap = at->state->primal - at->state->dual;
     return status;
+}
+
+static vxs_status grow_set(vxs_growth *g, vxs_error *err)
+{
+    samples_growth *at = g->of;
+    (void)err;
+    at->screening->after = bound_by_gap(at->s, *at->state, at->empty);
+    g->added = recruit(at->s, at->b, at->most);
+    at->most = at->most < at->s->box.count ? 4 * at->most : at->most;
+    return VXS_OK;
+}
+
+static vxs_status refine(vxs_growth *g, vxs_error *err)
+{
+    const samples_growth *at = g->of;
+    return vxs_saiv_refresh(at->s, err);
 }
 
 static vxs_status solve(vxs_saiv *s, double target, double empty, vxs_box_state *state,
                         size_t *rounds, vxs_screening *screening, vxs_error *err)
 {
-    double b = 0, least = INFINITY, share = NEAR;
-    size_t most = FIRST;
-    int patience = PATIENCE;
-    vxs_status status = VXS_OK;
+    samples_growth at = {
+        .s = s, .empty = empty, .most = FIRST, .state = state, .screening = screening
+    };
+    vxs_growth g = { .of = &at,
+                     .context = s->box.context,
+                     .target = target,
+                     .smaller = 1 - SMALLER,
+                     .most_rounds = MOST_ROUNDS,
+                     .patience = PATIENCE,
+                     .solve = solve_set,
+                     .add = grow_set,
+                     .refine = refine,
+                     .added = 1 };
     begin_set(s, state->b);
-    for (*rounds = 0; *rounds < MOST_ROUNDS && !status; (*rounds)++) {
-        vxs_box_state before = vxs_box_evaluate(&s->box, s->set, s->set_count, s->thresholds);
-        double within = fmax(LOOSE * target, share * (before.primal - before.dual));
-        status = solve_set(s, within, state, &b, err);
-        double gap = state->primal - state->dual;
-        if (status || !(gap > target))
-            break;
-        screening->after = bound_by_gap(s, *state, empty);
-        size_t entered = recruit(s, b, most);
-        patience = gap < least * (1 - SMALLER) ? PATIENCE : patience - 1;
-        least = fmin(least, gap);
-        most *= 4;
-        share = entered > 0 ? NEAR : 0;
-        if (entered == 0 && patience == 0)
-            break;
-        if (entered == 0)
-            status = vxs_saiv_refresh(s, err);
-    }
+    vxs_status status = vxs_grow(&g, err);
+    *rounds = g.rounds;
     if (!status)
         status = vxs_saiv_refresh(s, err);
     *state = vxs_box_evaluate(&s->box, NULL, s->box.count, s->thresholds);
