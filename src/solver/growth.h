@@ -16,8 +16,8 @@ typedef struct vxs_growth {
     vxs_status (*solve)(struct vxs_growth *g, vxs_error *err);
     /* Adds what violates its condition most, and says how many. */
     vxs_status (*add)(struct vxs_growth *g, vxs_error *err);
-    /* Nothing outside violates: what makes the next solution more accurate; it may find the gap
-     * anew. NULL: solving again does. */
+    /* Nothing outside violates: what makes the next solution more accurate; it may compute the gap
+     * again. NULL: solving again does. */
     vxs_status (*refine)(struct vxs_growth *g, vxs_error *err);
     /* What the loop and the three say. */
     double gap;    /* over all, of the last round */
