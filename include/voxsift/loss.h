@@ -58,6 +58,20 @@ typedef struct {
     const vxs_joint_loss *joint;
 } vxs_loss_kind;
 
+/* What a wrong output costs. An output says who is positive: with a positives found and b falsely
+ * called so, of n+ and n- there are. */
+typedef struct vxs_measure_kind vxs_measure_kind;
+enum { VXS_TOP_NUMBER, VXS_TOP_SHARE, VXS_TOP_POSITIVES };
+typedef struct {
+    const vxs_measure_kind *kind;
+    double number; /* beta of fbeta; of top: how many are called positive, */
+    int unit;      /* VXS_TOP_...: a number, a share of the samples, or times n+ */
+} vxs_output_measure;
+/* Reads "error", "balanced", "f1", "fbeta:2", "gmean", "top:20", "top:10%", "top:2p", "breakeven" or
+ * "roc". */
+VXS_MUST_CHECK vxs_status vxs_measure_read(const char *text, vxs_output_measure *measure,
+                                           vxs_error *err);
+
 /* A loss kind with its data, which it borrows. */
 typedef struct vxs_loss {
     const vxs_loss_kind *kind;
@@ -65,6 +79,7 @@ typedef struct vxs_loss {
     const double *y;  /* n: targets */
     const double *u;  /* n: nonnegative weights; NULL: all 1 */
     double threshold; /* if the kind has one */
+    const vxs_output_measure *measure; /* of vxs_measure_loss */
 } vxs_loss;
 
 extern const vxs_loss_kind vxs_squared_loss; /* (y - z)^2 / 2 */
@@ -77,6 +92,9 @@ extern const vxs_loss_kind vxs_hinge_loss;
 extern const vxs_loss_kind vxs_margin_loss; /* max(0, 1 - y z), y being -1 or 1: that of the SVM */
 /* max(0, |y - z| - threshold): that of support vector regression */
 extern const vxs_loss_kind vxs_epsilon_loss;
+/* max over outputs v of cost(v) + (v - r)'z, r the truth: a convex bound of a measure of all samples
+ * at once, y being -1 or 1 */
+extern const vxs_loss_kind vxs_measure_loss;
 /* log sum over classes c of exp(z_c) - z_y: y is the index of a class */
 extern const vxs_loss_kind vxs_multinomial_loss;
 

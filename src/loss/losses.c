@@ -1,11 +1,11 @@
 /* losses.c - the table of losses, and sums over samples. */
 #include "loss/conjugate_domain.h"
 
-const vxs_loss_kind *const vxs_loss_kinds[] = {
-    &vxs_squared_loss,     &vxs_logistic_loss,      &vxs_hinge_loss,
-    &vxs_multinomial_loss, &vxs_squared_hinge_loss, &vxs_huber_loss,
-    &vxs_margin_loss,      &vxs_epsilon_loss,       NULL
-};
+const vxs_loss_kind *const vxs_loss_kinds[] = { &vxs_squared_loss,       &vxs_logistic_loss,
+                                                &vxs_hinge_loss,         &vxs_multinomial_loss,
+                                                &vxs_squared_hinge_loss, &vxs_huber_loss,
+                                                &vxs_margin_loss,        &vxs_epsilon_loss,
+                                                &vxs_measure_loss,       NULL };
 
 double vxs_loss_value(const vxs_loss *l, const double *z)
 {

@@ -29,6 +29,51 @@ double vxs_loss_conjugate(const vxs_loss *loss, const double *s);
  * point of the domain, after which s is in it; 0 if s is in the domain. */
 double vxs_loss_outside(const vxs_loss *loss, const double *s, const double *inside);
 
+/* ---- Measures -------------------------------------------------------------------------------- */
+
+struct vxs_measured;
+/* measures.c: scaled so that one mistake next to the truth costs about 1. */
+struct vxs_measure_kind {
+    const char *name;
+    const char *words;  /* what is best, in a phrase */
+    bool has_threshold; /* a constant added to all scores changes the value */
+    bool by_counts;     /* the cost is a function of a and b that alpha's sums do not determine */
+    bool takes_weights; /* of samples */
+    double (*cost)(const struct vxs_measured *m, double a, double b); /* or NULL */
+    /* The worst output at scores z: g = v - r, its cost and counts; returns the value. */
+    double (*worst)(struct vxs_measured *m, const double *z, double *g, double *cost,
+                    size_t counts[2]);
+};
+extern const vxs_measure_kind vxs_measure_kinds[]; /* ends with name == NULL */
+/* Both classes are there, and numbers and weights fit the measure. */
+VXS_MUST_CHECK vxs_status vxs_measure_check(const vxs_loss *loss, vxs_error *err);
+/* How many top calls positive, of n samples. */
+size_t vxs_measure_top(const vxs_output_measure *measure, size_t n, size_t positives);
+/* 1 - the measure of what the scores say: a share of mistakes, 1 - F, 1 - hits / k, 1 - area; NAN
+ * if a class is not there. */
+VXS_MUST_CHECK vxs_status vxs_measure_miss(const vxs_loss *loss, const double *z, double *miss,
+                                           vxs_error *err);
+
+typedef struct {
+    double z;
+    size_t i;
+} vxs_measured_score;
+/* A loss of a measure, and what its worst outputs are found with. */
+typedef struct vxs_measured {
+    const vxs_loss *loss;
+    const vxs_measure_kind *kind;
+    size_t n, side[2];             /* samples; negatives and positives */
+    size_t top;                    /* how many are called positive */
+    double square, unit;           /* beta^2; what costs are multiples of */
+    double *weight;                /* n: of a mistake */
+    double *reference;             /* n: r */
+    vxs_measured_score *ranked[2]; /* of either class, falling */
+    double *sum[2];                /* 1 + of either class: of the first k */
+} vxs_measured;
+/* The loss passed vxs_measure_check. */
+VXS_MUST_CHECK vxs_status vxs_measured_init(const vxs_loss *loss, vxs_measured *m, vxs_error *err);
+void vxs_measured_release(vxs_measured *m);
+
 #ifdef __cplusplus
 }
 #endif
