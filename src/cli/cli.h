@@ -37,8 +37,9 @@ enum {
     VXS_TAKES_MODEL = 64,    /* parameters of the simulations; the first operand selects one */
     VXS_NAMES_THREADS =
         128, /* with _THREADS: --nthreads is recorded only, the command starts no threads */
-    VXS_TAKES_PAGE = 256,   /* --no-fsync; the command itself defines --out FILE and --force */
-    VXS_TAKES_METHODS = 512 /* with _METHOD: --method may name several, with commas between */
+    VXS_TAKES_PAGE = 256,    /* --no-fsync; the command itself defines --out FILE and --force */
+    VXS_TAKES_METHODS = 512, /* with _METHOD: --method may name several, with commas between */
+    VXS_TAKES_DRY_RUN = 1024 /* with _OUTPUT_OPTIONAL: --out is required without --dry-run */
 };
 typedef struct {
     bool help, brief, quiet, verbose, json, force, resume, no_fsync;
@@ -81,7 +82,9 @@ typedef struct {
     const vxs_param *params, *more_params,
         *most_params; /* the command's own options; may be NULL */
     unsigned takes;
-    const char *refuses; /* an option of methods that is refused with the reason; may be NULL */
+    /* options that it takes and does not offer: refused with the reason, or without effect in it, as
+     * those of a line for cv in permute; ends with NULL, may be NULL */
+    const char *const *unoffered;
     const vxs_example *examples;
     vxs_status (*run)(const vxs_call *call, vxs_error *err);
 } vxs_command;
@@ -119,7 +122,7 @@ typedef struct {
     } place; /* struct that stores the value */
 } vxs_option;
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
-/* Those that help and completion offer: all but the one that the command refuses. */
+/* Those that help and completion offer. */
 size_t vxs_offered_options(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS]);
 
 /* A method or a simulated model: selected by name, with options of its own. */

@@ -143,7 +143,8 @@ const vxs_command vxs_cmd_cohort = {
     .operands = operands,
     .params = vxs_source_params,
     .more_params = vxs_cohort_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL |
+             VXS_TAKES_DRY_RUN,
     .examples = examples,
     .run = run,
 };

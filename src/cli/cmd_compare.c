@@ -74,7 +74,8 @@ static void print_head(FILE *out, const vxs_compared *c)
 static void print_options(FILE *out, const vxs_compared *c)
 {
     if (c->option_count == 0)
-        fputs("  no option differs\n", out);
+        fprintf(out, "  %s\n",
+                vxs_compared_is_one(c) ? "all of one cross-validation" : "no option differs");
     for (size_t k = 0; k < c->option_count; k++) {
         fprintf(out, "  %s: ", c->options[k].name);
         for (size_t m = 0; m < c->model_count; m++)

@@ -319,6 +319,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
                          : vxs_with_task(call, &settings->task, validate, err);
 }
 
+static const char *const unoffered[] = { "lambda", NULL };
+
 const vxs_command vxs_cmd_cv = {
     .name = "cv",
     .heading = "Predict",
@@ -338,7 +340,7 @@ const vxs_command vxs_cmd_cv = {
     .more_params = vxs_cv_params,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD |
              VXS_TAKES_METHODS | VXS_TAKES_CHUNK,
-    .refuses = "lambda",
+    .unoffered = unoffered,
     .examples = examples,
     .run = run,
 };

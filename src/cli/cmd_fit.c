@@ -38,21 +38,22 @@ static const vxs_param choose_params[] = {
     VXS_TEXT_ROW("choose-by", "METRIC", offsetof(fit_settings, choose_by),
                  "metric of the choice, such as auc; default loss", .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("decision", "RULE", offsetof(fit_settings, decision),
-                 "threshold of scores by held-out subjects: f1, balanced, sens:0.9, spec:0.9; "
-                 "default own",
+                 "score above which a subject is positive, by folds: f1, balanced, sens:0.9, "
+                 "spec:0.9; default own: 0",
                  .head = VXS_HEAD_EVALUATION,
-                 .more = "A subject whose score is above it is positive. It is learned from the "
+                 .more = "The threshold is learned from the "
                          "folds of --choose-lambda or --calibrate. f1 and "
                          "balanced: where F1 or the balanced accuracy is largest; sens:0.9: the "
                          "largest threshold at which 90 % of the positive subjects are found, "
                          "spec:0.9 the smallest at which 90 % of the others are not. 'predict' "
                          "gives scores from it; probabilities stay."),
-    VXS_WHOLE_ROW(
-        "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-        "folds that calibrate probabilities; default as needed", .head = VXS_HEAD_EVALUATION,
-        .more = "0: by the folds of --choose-lambda; else by 5 folds for skfs, "
-                "hsic-lasso, fgm, mslr, svm, mkl and squared-hinge loss, where there are enough "
-                "persons and subjects of each class; else none."),
+    VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
+                  "folds for calibration; default 5, none for log odds",
+                  .head = VXS_HEAD_EVALUATION,
+                  .more = "Calibration makes probabilities of scores. 0: by the folds of "
+                          "--choose-lambda; without it by 5 folds for skfs, hsic-lasso, fgm, mslr, "
+                          "svm, mkl and squared-hinge loss, where there are enough persons and "
+                          "subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
                  "column whose values stay in one fold, such as site", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,

@@ -127,7 +127,8 @@ const vxs_command vxs_cmd_patches = {
         "'voxsift predict MODEL TABLE -o DIR' writes an image of probabilities for each subject.",
     .operands = operands,
     .params = vxs_patch_params,
-    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL,
+    .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_OUTPUT_OPTIONAL |
+             VXS_TAKES_DRY_RUN,
     .examples = examples,
     .run = run,
 };

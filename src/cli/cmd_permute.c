@@ -94,6 +94,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     return vxs_with_task(call, &settings->cv.task, permute, err);
 }
 
+static const char *const unoffered[] = { "lambda", "no-dense-baseline", "bootstraps", NULL };
+
 const vxs_command vxs_cmd_permute = {
     .name = "permute",
     .heading = "Predict",
@@ -127,7 +129,7 @@ const vxs_command vxs_cmd_permute = {
     .most_params = vxs_permute_params,
     .takes =
         VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
-    .refuses = "lambda",
+    .unoffered = unoffered,
     .examples = examples,
     .run = run,
 };

@@ -133,6 +133,8 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
     return vxs_with_task(call, &settings->task, halve, err);
 }
 
+static const char *const unoffered[] = { "lambda", NULL };
+
 const vxs_command vxs_cmd_stability = {
     .name = "stability",
     .heading = "Predict",
@@ -158,7 +160,7 @@ const vxs_command vxs_cmd_stability = {
     .more_params = vxs_stability_params,
     .takes =
         VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_METHOD | VXS_TAKES_CHUNK,
-    .refuses = "lambda",
+    .unoffered = unoffered,
     .examples = examples,
     .run = run,
 };

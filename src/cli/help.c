@@ -96,6 +96,8 @@ void vxs_usage_line(FILE *out, const vxs_command *command)
     for (size_t k = 0; k < count; k++)
         if (options[k].param->required)
             fprintf(out, " --%s %s", options[k].param->name, options[k].param->value);
+    if (command->takes & VXS_TAKES_DRY_RUN)
+        fputs(" --out DIR", out);
     fputs(" [OPTIONS]\n", out);
 }
 
@@ -241,14 +243,22 @@ static void print_option(FILE *out, const vxs_option *option, bool chosen)
     print_wrapped(out, 2, name, OPTION_INDENT, words);
 }
 
-/* --loss with the losses that the method takes. */
-static void print_loss(FILE *out, const vxs_param *param, const vxs_method *method)
+/* --loss and --confounds-as with what the method takes of them; false: another option. */
+static bool print_taken(FILE *out, const vxs_param *param, const vxs_method *method)
 {
     char form[VXS_WORDS_SIZE], losses[VXS_WORDS_SIZE], words[2 * VXS_WORDS_SIZE];
-    vxs_method_losses(method, losses, sizeof(losses));
-    snprintf(words, sizeof(words), "%s (auto, %s; default auto)", param->help, losses);
+    if (strcmp(param->name, "loss") == 0) {
+        vxs_method_losses(method, losses, sizeof(losses));
+        snprintf(words, sizeof(words), "%s (auto, %s; default auto)", param->help, losses);
+    } else if (strcmp(param->name, "confounds-as") == 0 && vxs_takes_no_covariates(method)) {
+        snprintf(words, sizeof(words), "regress: out of every voxel, the only way of %s",
+                 method->name);
+    } else {
+        return false;
+    }
     vxs_option_form(param, form, sizeof(form));
     print_wrapped(out, 2, form + strspn(form, " "), OPTION_INDENT, words);
+    return true;
 }
 
 /* ---- A command ------------------------------------------------------------------------------- */
@@ -343,9 +353,8 @@ void vxs_help_command(FILE *out, const vxs_command *command, int kind)
             if (!begun)
                 fprintf(out, "\n%s\n", vxs_head_names[head]);
             begun = true;
-            if (command->takes & VXS_TAKES_METHOD && strcmp(options[k].param->name, "loss") == 0)
-                print_loss(out, options[k].param, &vxs_methods[kind]);
-            else
+            if (!(command->takes & VXS_TAKES_METHOD) ||
+                !print_taken(out, options[k].param, &vxs_methods[kind]))
                 print_option(out, &options[k], kind >= 0);
         }
     }

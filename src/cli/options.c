@@ -36,22 +36,28 @@ static const vxs_param json_params[] = {
 };
 
 #define OUT_ROW                                                                                    \
-    .name = "out", .letter = 'o', .value = "DIR",                                                  \
-    .help = "output directory, written when complete", .type = VXS_PARAM_PATH,                     \
-    .head = VXS_HEAD_OUTPUT, .usual = true, .offset = AT(out)
+    .name = "out", .letter = 'o', .value = "DIR", .type = VXS_PARAM_PATH, .head = VXS_HEAD_OUTPUT, \
+    .usual = true, .offset = AT(out)
+#define OUT_HELP "output directory, written when complete"
 #define FORCE_ROW                                                                                  \
     .name = "force", .help = "replace an existing output of voxsift", .type = VXS_PARAM_FLAG,      \
     .head = VXS_HEAD_OUTPUT, .offset = AT(force)
 
 static const vxs_param output_params[] = {
-    { OUT_ROW, .required = true },
+    { OUT_ROW, .help = OUT_HELP, .required = true },
     { FORCE_ROW },
     { .name = NULL },
 };
 
-/* For --dry-run, which needs no --out; the command itself checks. */
-static const vxs_param checked_output_params[] = {
-    { OUT_ROW },
+static const vxs_param optional_output_params[] = {
+    { OUT_ROW, .help = OUT_HELP },
+    { FORCE_ROW },
+    { .name = NULL },
+};
+
+/* --dry-run needs no --out; the command itself checks. */
+static const vxs_param dry_output_params[] = {
+    { OUT_ROW, .help = "output directory; required without --dry-run" },
     { FORCE_ROW },
     { .name = NULL },
 };
@@ -103,6 +109,13 @@ static size_t add_table(const vxs_param *table, int place, vxs_option *options, 
     return count;
 }
 
+static const vxs_param *output_rows(const vxs_command *command)
+{
+    return command->takes & VXS_TAKES_DRY_RUN     ? dry_output_params
+           : command->takes & VXS_OUTPUT_OPTIONAL ? optional_output_params
+                                                  : output_params;
+}
+
 size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
 {
     size_t count = add_table(command->params, VXS_OWN, options, 0);
@@ -113,9 +126,7 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
     if (command->takes & VXS_TAKES_MODEL)
         count = vxs_kinds_add(VXS_OF_MODEL, options, count);
     if (command->takes & VXS_TAKES_OUTPUT)
-        count =
-            add_table(command->takes & VXS_OUTPUT_OPTIONAL ? checked_output_params : output_params,
-                      VXS_SHARED, options, count);
+        count = add_table(output_rows(command), VXS_SHARED, options, count);
     if (command->takes & (VXS_TAKES_OUTPUT | VXS_TAKES_PAGE))
         count = add_table(sync_params, VXS_SHARED, options, count);
     if (command->takes & VXS_TAKES_JSON)
@@ -130,9 +141,13 @@ size_t vxs_options_of(const vxs_command *command, vxs_option options[VXS_MAX_OPT
 size_t vxs_offered_options(const vxs_command *command, vxs_option options[VXS_MAX_OPTIONS])
 {
     size_t count = vxs_options_of(command, options), kept = 0;
-    for (size_t k = 0; k < count; k++)
-        if (!command->refuses || strcmp(options[k].param->name, command->refuses) != 0)
+    for (size_t k = 0; k < count; k++) {
+        const char *const *name = command->unoffered;
+        while (name && *name && strcmp(options[k].param->name, *name) != 0)
+            name++;
+        if (!name || !*name)
             options[kept++] = options[k];
+    }
     return kept;
 }
 

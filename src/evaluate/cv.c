@@ -47,7 +47,7 @@ const vxs_param vxs_cv_params[] = {
                          "column, subjects of one value stay together in inner folds too."),
     VXS_WHOLE_ROW("inner-folds", "K", AT(inner_folds), VXS_FOLDS_OPEN, 0, 1000,
                   "number of inner folds, which choose lambda, C, --iterations or --nselect; 0: "
-                  "none, --lambda-ratio or the given values are used; default 5",
+                  "none, --lambda-ratio (then 0.1) or the given values are used; default 5",
                   .head = VXS_HEAD_EVALUATION,
                   .more = "With groups: as many as each outer fold leaves, if these are fewer."),
     VXS_CHOICE_ROW("choose-rule", "RULE", AT(select), 0, vxs_select_names,
@@ -64,10 +64,10 @@ const vxs_param vxs_cv_params[] = {
                          "subjects, else over all. It costs whole paths; the loss, which also "
                          "says how sure a model is, usually chooses as well."),
     VXS_TEXT_ROW("decision", "RULE", AT(decision),
-                 "threshold of scores by inner folds: f1, balanced, sens:0.9, spec:0.9; default "
-                 "own",
+                 "score above which a subject is positive, by inner folds: f1, balanced, sens:0.9, "
+                 "spec:0.9; default own: 0",
                  .head = VXS_HEAD_EVALUATION,
-                 .more = "A subject whose score is above it is positive. f1 and balanced: where F1 "
+                 .more = "f1 and balanced: where F1 "
                          "or the balanced accuracy of held-out subjects "
                          "of inner folds is largest; sens:0.9: the largest at which 90 % of the "
                          "positive ones are found, spec:0.9 the smallest at which 90 % of the "

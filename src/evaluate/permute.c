@@ -20,8 +20,8 @@ const vxs_param vxs_permute_params[] = {
     VXS_WHOLE_ROW("permutations", "N", AT(permutations), 1000, 1, 1e7, "permutations of the target",
                   .head = VXS_HEAD_EVALUATION, .usual = true),
     VXS_TEXT_ROW("metric", "METRIC", AT(metric),
-                 "metric to test, such as balanced_accuracy (voxsift help scores); default r for "
-                 "scores, auc for classes",
+                 "metric to test (voxsift help scores); default r for scores, auc for classes (the "
+                 "sentences of cv: balanced_accuracy)",
                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("blocks", "COLUMN", AT(blocks),
                  "exchangeability blocks: permute only within a site, for example",

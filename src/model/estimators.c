@@ -159,6 +159,11 @@ bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settin
     return e->reads_no_feature && e->reads_no_feature(method);
 }
 
+bool vxs_takes_no_covariates(const vxs_method *method)
+{
+    return estimators[method - vxs_methods].encoder->without_covariates;
+}
+
 const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,
                                       const vxs_method_settings *method,
                                       const vxs_loss_kind *of_target)
@@ -243,7 +248,7 @@ static vxs_status check_method(const vxs_task *t, vxs_error *err)
     if (method->graph == VXS_GRAPH_OPTIONAL && t->settings.penalties)
         return vxs_fail(err, VXS_MISUSE, "method '%s' has no use for '--penalty-factors'",
                         method->name);
-    if (vxs_task_encoder(t)->without_covariates && t->settings.confounds &&
+    if (vxs_takes_no_covariates(method) && t->settings.confounds &&
         t->settings.confounds_as != VXS_CONFOUNDS_REGRESS)
         return vxs_fail(err, VXS_MISUSE,
                         "method '%s' fits kernels alone: confounds are taken out of "

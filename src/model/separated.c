@@ -49,7 +49,9 @@ static size_t lacking_class(const vxs_task *t, const vxs_categorical *f, size_t 
     return k;
 }
 
-#define NO_BEST "no coefficient of it is the best, it is as large as the iterations made it"
+#define UNBOUNDED                                                                                  \
+    "its coefficient has no bound and decides by itself; leave the covariate out of --confounds, " \
+    "or take '--confounds-as regress'"
 
 /* Levels of a categorical covariate, the reference as well if there is an intercept; `names` are
  * those of its levels. */
@@ -68,9 +70,9 @@ static vxs_status warn_of_levels(const vxs_context *context, vxs_task *t, const 
     if (found == 0)
         return VXS_OK;
     if (found > 1)
-        snprintf(more, sizeof(more), "; %zu more level%s of it lack%s a class", found - 1,
+        snprintf(more, sizeof(more), " (%zu more level%s lack%s a class)", found - 1,
                  vxs_plural(found - 1), found == 2 ? "s" : "");
-    return vxs_task_warn(context, t, err, "no subject with '%s' has '%s' in '%s': " NO_BEST "%s",
+    return vxs_task_warn(context, t, err, "no subject with '%s' has '%s' in '%s'%s: " UNBOUNDED,
                          names[first], t->classes[which], t->settings.target, more);
 }
 
@@ -98,10 +100,10 @@ vxs_status vxs_separated_warn(const vxs_context *context, vxs_task *t, vxs_error
         size_t found =
             is_of_factor(t, k) ? t->class_count : separated_class(t, t->covariates + k * t->n);
         if (found < t->class_count)
-            status = vxs_task_warn(
-                context, t, err,
-                "covariate '%s' separates '%s' in '%s' from the others by itself: " NO_BEST,
-                t->covariate_names[k], t->classes[found], t->settings.target);
+            status =
+                vxs_task_warn(context, t, err,
+                              "covariate '%s' separates '%s' in '%s' from the others: " UNBOUNDED,
+                              t->covariate_names[k], t->classes[found], t->settings.target);
     }
     return status;
 }

@@ -227,6 +227,14 @@ static vxs_status write_figures(const vxs_results *s, vxs_error *err)
 
 /* ---- Models, methods, provenance ------------------------------------------------------------- */
 
+static bool is_one(const vxs_json *model)
+{
+    const char *directory = vxs_results_text(model, "directory");
+    while (model && strcmp(vxs_results_text(model, "directory"), directory) == 0)
+        model = model->next;
+    return !model;
+}
+
 static void write_options(const vxs_results *s)
 {
     const vxs_json *first = first_of(s->about, "differing_options");
@@ -242,7 +250,9 @@ static void write_options(const vxs_results *s)
     }
     fputs("</table>\n", s->out);
     vxs_html(s->out, "<p class=\"small\">%s</p>\n",
-             first ? "Options that differ; all others are the same." : "No option differs.");
+             first ? "Options that differ; all others are the same."
+             : is_one(first_of(s->about, "models")) ? "All of one cross-validation."
+                                                    : "No option differs.");
 }
 
 static void write_paragraph(const vxs_results *s)

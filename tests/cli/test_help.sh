@@ -78,6 +78,17 @@ same "fit has --lambda" "$(grep -c -- '^  --lambda X' "$work/out")" 1
 for command in cv permute stability; do # each fold or half has a lambda_max of its own
     same "$command has no --lambda in its help" "$(voxsift $command --help | grep -c -- '^  --lambda X')" 0
 done
+# What permute takes from a line of cv without an effect on p is not offered; --out is shown where it is required.
+same "permute offers no intervals and no dense baseline" \
+    "$(voxsift permute --help | grep -cE -- '--(bootstraps|no-dense-baseline)')" 0
+for command in cohort patches; do
+    holds "$command shows --out" "--out DIR [OPTIONS]" <(voxsift $command --help)
+done
+# Methods that fit kernels alone do not offer covariates in the model.
+for method in skfs hsic-lasso svm mkl; do
+    holds "--confounds-as of $method" "regress: out of every voxel, the only way of $method" \
+        <(voxsift fit --help --method $method | tr -s '\n ' ' ')
+done
 run voxsift fit --help
 same "the research options are last" "$(grep -nxE 'Performance|Research|Example' "$work/out" | cut -d : -f 2 | tr '\n' ' ')" "Performance Research Example "
 for topic in persons folds scores; do

@@ -92,6 +92,8 @@ VXS_MUST_CHECK vxs_status vxs_compare(const vxs_context *context,
                                       const vxs_compare_settings *settings,
                                       const char *const *paths, const char *from,
                                       vxs_compared *compared, vxs_error *err);
+/* All are of one cross-validation: baselines of it, and perhaps its model. */
+bool vxs_compared_is_one(const vxs_compared *compared);
 void vxs_compared_release(vxs_compared *compared);
 /* The metric with names of classes. */
 const char *vxs_compared_words(const vxs_compared *compared, const vxs_metric_row *metric,

@@ -109,6 +109,8 @@ VXS_MUST_CHECK vxs_status vxs_model_predict(const vxs_model *model, const vxs_co
                                             double *scores, double *probabilities, vxs_error *err);
 /* The method's kernel is given: no feature has a weight. */
 bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method);
+/* The method takes covariates by '--confounds-as regress' alone. */
+bool vxs_takes_no_covariates(const vxs_method *method);
 /* Gives a model of a precomputed kernel the values of a cohort's subjects with its training
  * subjects; path NULL: none was given, which is an error if the model needs them. */
 VXS_MUST_CHECK vxs_status vxs_model_give_kernel(const vxs_model *model, const vxs_cohort *cohort,

@@ -21,8 +21,8 @@
 
 const vxs_param vxs_compare_params[] = {
     VXS_TEXT_ROW("metric", "METRIC", AT(metric),
-                 "metric to compare, as 'voxsift cv' computes it, or all; default r for scores, "
-                 "auc for classes",
+                 "metric to compare, or all; default r for scores, auc for classes (the sentences "
+                 "of cv: balanced_accuracy)",
                  .head = VXS_HEAD_EVALUATION, .usual = true),
     VXS_WHOLE_ROW("permutations", "N", AT(permutations), 10000, 99, 10000000,
                   "random swaps of the two models' predictions for p-values",

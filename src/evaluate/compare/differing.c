@@ -11,6 +11,14 @@ static const char *const left_out[] = { "target", "method",     "loss",
                                         "seed",   "bootstraps", "no-dense-baseline",
                                         NULL };
 
+bool vxs_compared_is_one(const vxs_compared *c)
+{
+    size_t k = 1;
+    while (k < c->model_count && strcmp(c->models[k].place, c->models[0].place) == 0)
+        k++;
+    return k == c->model_count;
+}
+
 static bool is_left_out(const char *name)
 {
     size_t k = 0;
