@@ -60,6 +60,15 @@ VXS_MUST_CHECK vxs_status vxs_graph_strongest(const double *s, size_t p, size_t 
 /* Connects the components of a graph by the pairs with the largest |S_ij|. */
 VXS_MUST_CHECK vxs_status vxs_graph_connect(const double *s, vxs_graph *graph, vxs_error *err);
 
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Ward's clusters of nodes that are connected in the graph: `count` of them, or as many as it has
+ * components if these are more; *found says. value: n numbers of each node, contiguous, all finite;
+ * overwritten. cluster[node] counts from 0, in the order of first nodes. */
+VXS_MUST_CHECK vxs_status vxs_ward(const vxs_context *context, const vxs_graph *graph, float *value,
+                                   size_t n, size_t count, uint32_t *cluster, size_t *found,
+                                   vxs_error *err);
+
 /* ---- Flows ----------------------------------------------------------------------------------- */
 
 /* Maximum flows on a graph, for the penalty sum over edges weight |w_from - w_to| + sparsity |w|_1.
