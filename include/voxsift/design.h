@@ -62,6 +62,9 @@ typedef struct {
     /* per row: weight in all estimates (means, standard deviations, regression, correlations,
      * kernel scores); NULL: all 1 */
     const double *weights;
+    /* the model has an intercept, which explains columns that are constant: they are centered, and
+     * so 0, even without standardization */
+    bool with_intercept;
 } vxs_view;
 /* Takes ownership of the base, unless `shared`. Copies the arrays of `view`. */
 VXS_MUST_CHECK vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *view,

@@ -33,6 +33,22 @@ vxs_status vxs_blocks_allocate_sums(vxs_blocks *blocks, vxs_error *err)
     return blocks->sums ? VXS_OK : VXS_FAILED;
 }
 
+/* Of a product of norms: what sums of products leave of columns that covariates explain. */
+#define ROUNDING 1e-12
+
+void vxs_blocks_scan(vxs_blocks *blocks, const double *v)
+{
+    const double *norms = vxs_design_norms(blocks->design);
+    double square = 0;
+    for (size_t i = 0; i < blocks->n; i++)
+        square += v[i] * v[i];
+    double least = ROUNDING * sqrt(square);
+    vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    for (size_t j = 0; j < blocks->p; j++)
+        if (fabs(blocks->sums[j]) <= least * norms[j])
+            blocks->sums[j] = 0;
+}
+
 void vxs_blocks_free(vxs_blocks *blocks)
 {
     if (!blocks)
@@ -178,7 +194,7 @@ vxs_status vxs_blocks_best_visited(vxs_blocks *blocks, vxs_visit visit, const do
 
 static vxs_status best_columns(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_error *err)
 {
-    vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    vxs_blocks_scan(blocks, v);
     for (size_t j = 0; j < blocks->p; j++)
         (void)vxs_top_offer(top, j, blocks->sums[j] * blocks->sums[j]);
     return vxs_check_interrupted(&blocks->context, err);

@@ -40,6 +40,8 @@ VXS_MUST_CHECK vxs_status vxs_blocks_init(vxs_blocks *blocks, const vxs_blocks_k
                                           const vxs_context *context, vxs_design *design,
                                           const vxs_feature_map *map, size_t count, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_blocks_allocate_sums(vxs_blocks *blocks, vxs_error *err);
+/* `sums` = X'v; what is only rounding is 0, so that no column is selected by it. */
+void vxs_blocks_scan(vxs_blocks *blocks, const double *v);
 
 /* Stores the columns as floats if they need at most `limit` bytes. */
 VXS_MUST_CHECK vxs_status vxs_blocks_pairs_new(const vxs_context *context, vxs_design *design,

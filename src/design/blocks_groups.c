@@ -151,7 +151,7 @@ static void search_tree(group_blocks *w, vxs_top *top)
 static vxs_status best(vxs_blocks *blocks, const double *v, vxs_top *top, vxs_error *err)
 {
     group_blocks *w = (group_blocks *)blocks;
-    vxs_design_scan(blocks->design, v, 1, blocks->sums);
+    vxs_blocks_scan(blocks, v);
     if (w->heap)
         search_tree(w, top);
     else

@@ -20,6 +20,7 @@
  * Source: Tan, Tsang, Wang, "Towards ultrahigh dimensional feature selection for big data", JMLR 15
  * (2014), section 6 and Algorithm 5. */
 #include "design/blocks.h"
+#include "design/design.h"
 #include "voxsift/internal/machine.h"
 
 #include <cblas.h>
@@ -124,12 +125,30 @@ static void store_columns(pair_blocks *w, panel *stored, size_t first)
 
 /* ---- Double precision ------------------------------------------------------------------------ */
 
+/* Such products have the score 0, not what rounding leaves of the intercept's, or what a selection
+ * without an intercept makes of them. Half a unit of single precision is 6e-8. */
+#define CONSTANT 1e-9 /* of the largest product */
+
+bool vxs_design_product_is_constant(const vxs_design *design, const double *x, const double *y)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < design->n; i++) {
+        if (design->weights && design->weights[i] == 0)
+            continue;
+        least = fmin(least, x[i] * y[i]);
+        most = fmax(most, x[i] * y[i]);
+    }
+    return design->with_intercept && most - least <= CONSTANT * fmax(fabs(least), fabs(most));
+}
+
 static double score_of(const pair_blocks *w, size_t a, size_t b)
 {
     size_t n = w->blocks.n, set[2] = { a, b };
     const double *x = w->blocks.workspace, *y = a == b ? x : x + n;
     double sum = 0, gamma = w->blocks.map.gamma;
     vxs_design_fetch(w->blocks.design, set, a == b ? 1 : 2, w->blocks.workspace);
+    if (vxs_design_product_is_constant(w->blocks.design, x, y))
+        return 0;
     for (size_t i = 0; i < n; i++)
         sum += w->unscaled_v[i] * (x[i] * y[i]);
     sum *= a == b ? gamma : M_SQRT2 * gamma;
@@ -360,7 +379,7 @@ static void add_zero_pairs(const pair_blocks *w, vxs_top *top)
 static void add_linear(pair_blocks *w, const double *v, vxs_top *top)
 {
     double factor = sqrt(2 * w->blocks.map.gamma * w->blocks.map.coef0), *s = w->blocks.sums;
-    vxs_design_scan(w->blocks.design, v, 1, s);
+    vxs_blocks_scan(&w->blocks, v);
     for (size_t j = 0; j < w->blocks.p; j++)
         (void)vxs_top_offer(top, j, factor * s[j] * (factor * s[j]));
 }

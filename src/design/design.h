@@ -39,6 +39,7 @@ struct vxs_design {
     vxs_design *base;
     vxs_report_value refuse; /* or NULL */
     const void *owner;
+    bool with_intercept; /* of a view: see vxs_view */
 };
 
 /* Forward to the base, for designs that have the columns of their base. */

@@ -180,7 +180,8 @@ static void set_moments(view *w, const vxs_moments *m, const vxs_moments *counte
         shift = mean;
         if (counted != m)
             varies = sum_of_squares(counted, j, w->total, &shift);
-        w->shift[j] = w->standardize == VXS_STANDARDIZE_NONE ? 0 : shift;
+        bool explained = varies <= 0 && w->design.with_intercept;
+        w->shift[j] = w->standardize == VXS_STANDARDIZE_NONE && !explained ? 0 : shift;
         w->factor[j] = 1;
         if (w->standardize == VXS_STANDARDIZE_UNIT)
             w->factor[j] = varies > 0 ? sqrt(w->total / varies) : 0;
@@ -509,7 +510,8 @@ vxs_status vxs_view_new(vxs_design *base, bool shared, const vxs_view *settings,
                                  .n = settings->rows ? settings->row_count : base->n,
                                  .p = base->p,
                                  .nthreads = base->nthreads,
-                                 .base = base };
+                                 .base = base,
+                                 .with_intercept = settings->with_intercept };
     made->shared = shared;
     made->standardize = settings->standardize;
     status = copy_settings(made, settings, err);

@@ -25,7 +25,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
     vxs_design *base = NULL;
     vxs_view view = { .standardize = (vxs_standardize)t->settings.standardize,
                       .penalties = t->penalties,
-                      .weights = t->weights };
+                      .weights = t->weights,
+                      .with_intercept = !t->settings.no_intercept };
     vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
     if (!status && t->batcher)
         status = vxs_scan_batcher_design(t->batcher, base, &base, err);

@@ -145,9 +145,14 @@ static double conjugate_value(const budget *c, const double *gradient, double co
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
+static bool ranks(const budget *c, double score)
+{
+    return c->found < c->budget || score > c->best[c->found - 1];
+}
+
 static void add_score(budget *c, double score)
 {
-    if (c->found == c->budget && !(score > c->best[c->found - 1]))
+    if (!ranks(c, score))
         return;
     size_t at = c->found < c->budget ? c->found++ : c->found - 1;
     for (; at > 0 && c->best[at - 1] < score; at--)
@@ -169,6 +174,12 @@ static void add_linear_scores(budget *c, size_t first, size_t rows)
     }
 }
 
+static bool is_constant(const budget *c, size_t a, size_t b)
+{
+    return vxs_design_product_is_constant(c->problem->design, c->columns + a * c->n,
+                                          c->columns + b * c->n);
+}
+
 /* Scores of squares (a = b) and products of pairs. */
 static void add_product_scores(budget *c, size_t a, size_t rows, size_t b, size_t columns)
 {
@@ -178,8 +189,11 @@ static void add_product_scores(budget *c, size_t a, size_t rows, size_t b, size_
     for (size_t k = 0; k < rows * columns; k++) {
         size_t i = a + k % rows, j = b + k / rows;
         double s = c->products[(j - b) * TILE + i - a];
+        double score = (i == j ? square : 2 * square) * s * s;
+        if (i <= j && ranks(c, score) && is_constant(c, i, j))
+            score = 0;
         if (i <= j)
-            add_score(c, (i == j ? square : 2 * square) * s * s);
+            add_score(c, score);
     }
 }
 

@@ -136,6 +136,25 @@ works "with certificates" voxsift check-model late c
 works "folds choose" voxsift fit c --target dx --method fgm --nselect 2,4,8 --choose-lambda 3 -o m --force -q
 grep -q '"nselect": \[2, 4, 8\]' m/model.json && pass || fail "numbers that folds chose among" "$(grep nselect m/model.json)"
 
+# a feature, a product or a copy of a covariate without variation of its own is never selected
+awk 'BEGIN { FS = OFS = "\t"; srand(2) } NR == 1 { print "participant_id", "a", "b", "three", "far", "sex"; next }
+    { print $1, rand(), rand() - 0.5, 3, 1e6, NR % 3 ? 1 : -1 }' c/participants.tsv > flat.tsv
+awk 'BEGIN { FS = OFS = "\t" } { print $1, NR == 1 ? "dx" : NR % 2 ? "x" : "y", NR == 1 ? "gender" : NR % 3 ? "m" : "f" }' c/participants.tsv > people.tsv
+works "features that are constant" voxsift cohort --feature-table flat.tsv --participants people.tsv -o flat -q
+for options in "fgm --per-iteration 6 --iterations 2" "mslr --nselect 6" "fgm --per-iteration 20 --iterations 2 --feature-map poly2" \
+    "mslr --nselect 20 --feature-map poly2" "fgm --per-iteration 6 --iterations 2 --confounds gender"; do
+    for way in none unit; do
+        run voxsift fit flat --target dx --method $options --standardize $way -o flatly --force -q
+        same "$options, $way" "$code" 0
+        same "$options, $way: what is constant is not selected" "$(cut -f 2 flatly/weights.tsv | grep -cE 'three|far')" 0
+        [ $way = unit ] || same "$options: nor a square of 1 and -1" "$(cat flatly/*.tsv | grep -c 'square.*sex')" 0
+        case $options in *confounds*) same "$way: nor a copy of a covariate" "$(grep -c sex flatly/weights.tsv)" 0 ;; esac
+        run voxsift check-model flatly flat
+        same "$options, $way: as it is checked" "$code" 0
+    done
+done
+rm -r flat flatly flat.tsv people.tsv
+
 # ---- Every command -----------------------------------------------------------------------------------
 alike() { # WHAT FILES COMMAND...: the same bits by one thread and by two
     local what=$1 files=$2 file

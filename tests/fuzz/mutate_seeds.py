@@ -49,6 +49,7 @@ def raw_data(root):
                             "weight": np.round(rng.uniform(0.5, 2, 8), 3)})
     write(at("penalties.tsv"), {"feature": [f"f{j}" for j in range(8)], "penalty": np.round(rng.uniform(0.5, 2, 8), 3)})
     np.save(at("penalties.npy"), rng.uniform(0.5, 2, 8))
+    np.save(at("kernel.npy"), x.astype(float) @ x.T.astype(float))
     write(at("groups.tsv"), {"group": list("aabbccdd") + ["a"], "feature": [f"f{j}" for j in range(8)] + ["f7"]})
     write(at("tree.tsv"), {"feature": [f"f{j}" for j in range(8)], "path": ["l/u/a", "l/u/b", "l/d", "l/d", "r/u", "r/u", "r/d", "r"]})
     write(at("terms.tsv"), {"term": list("aabbccdd"), "feature": [f"f{j}" for j in (0, 1, 1, 2, 2, 3, 4, 7)], "value": [1, -1, 1, -1, 1, -1, 1, 0.5]})
@@ -112,6 +113,11 @@ MODELS = {
     "svm": ("voxels", "--target dx --method svm --C 1"),
     "svm-rbf": ("columns", "--target three --method svm --kernel rbf --confounds age --confounds-as regress"),
     "svm-poly": ("columns", "--target score --method svm --kernel poly --degree 2 --standardize unit"),
+    "svm-given": ("columns", "--target dx --method svm --kernel precomputed --kernel-file {s}/raw/kernel.npy --C 1"),
+    "svm-pairs": ("columns", "--target three --method svm --multiclass one-vs-one --kernel rbf --gamma 0.5 --C 1 --confounds age --confounds-as regress"),
+    "mkl": ("columns", "--target dx --method mkl --groups file:{s}/raw/groups.tsv --C 1"),
+    "mkl-score": ("regions", "--target score --method mkl --groups tree:octree --kernel rbf --C 1"),
+    "mkl-pairs": ("columns", "--target three --method mkl --groups file:{s}/raw/groups.tsv --multiclass one-vs-one --C 1"),
     "mslr-steps": ("columns", "--target dx --method mslr --feature-map hik --per-iteration 2 --iterations 2"),
 }
 

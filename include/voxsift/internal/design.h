@@ -250,6 +250,9 @@ void vxs_feature_map_features(const vxs_feature_map *map, size_t p, size_t index
 void vxs_feature_map_columns(const vxs_feature_map *map, size_t p, size_t index, const double *a,
                              const double *b, double low, double high, size_t n, double *block);
 
+/* Whether products of two columns of a view beside an intercept are the same for all samples, as
+ * squares of two values of equal size are: like a column that is constant, they are not selected. */
+bool vxs_design_product_is_constant(const vxs_design *design, const double *x, const double *y);
 size_t vxs_blocks_rows(const vxs_blocks *blocks);
 size_t vxs_blocks_count(const vxs_blocks *blocks);
 bool vxs_blocks_are_groups(const vxs_blocks *blocks);
