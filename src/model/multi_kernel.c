@@ -151,7 +151,8 @@ vxs_status vxs_prepare_several(const vxs_context *context, vxs_task *t, size_t o
 
 /* ---- The machine ----------------------------------------------------------------------------- */
 
-/* The weights of kernels sum to 1, those of subjects are sums over kernels. */
+/* The weights of kernels sum to 1, or are 0 where a constant is as good; those of subjects, the
+ * dual point, are sums over kernels. */
 static void take_weights(const vxs_solution *fit, vxs_machine *m)
 {
     double square = 0;
@@ -159,7 +160,7 @@ static void take_weights(const vxs_solution *fit, vxs_machine *m)
         m->weight[fit->index[k] % m->n] += fit->weight[k];
     for (size_t i = 0; i < m->n; i++)
         square += m->weight[i] * m->weight[i];
-    for (size_t k = 0; k < fit->count && square > 0; k++)
+    for (size_t k = 0; k < fit->count && square > 0 && fit->certificate.kernels > 0; k++)
         m->kernel_weight[fit->index[k] / m->n] +=
             fit->weight[k] * m->weight[fit->index[k] % m->n] / square;
 }
@@ -222,7 +223,16 @@ static vxs_status map(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     return vxs_unstandardize_weights(t, &o->fit, err);
 }
 
-/* The norm of the weights of subjects in each kernel: those with a weight have the largest. */
+static size_t count_weights(const vxs_machine *m)
+{
+    size_t count = 0;
+    for (size_t g = 0; g < m->kernels; g++)
+        count += m->kernel_weight[g] != 0;
+    return count;
+}
+
+/* The norm of the weights of subjects in each kernel: those with a weight have the largest. If none
+ * has, norms are rounding. */
 static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 {
     const double *k = vxs_gram_matrix(((const several *)t->prepared)->design);
@@ -230,7 +240,8 @@ static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
     size_t n = m->n;
     double *product = vxs_alloc(n, sizeof(*product), err), most = 0;
     m->kernel_norm = vxs_alloc(m->kernels, sizeof(*m->kernel_norm), err);
-    for (size_t g = 0; g < m->kernels && product && m->kernel_norm; g++) {
+    bool none = count_weights(m) == 0;
+    for (size_t g = 0; g < m->kernels && product && m->kernel_norm && !none; g++) {
         cblas_dsymv(CblasColMajor, CblasLower, (int)n, 1, k + g * n * n, (int)n, m->weight, 1, 0,
                     product, 1);
         m->kernel_norm[g] = sqrt(fmax(0, cblas_ddot((int)n, m->weight, 1, product, 1)));
@@ -245,23 +256,26 @@ static vxs_status keep(const vxs_task *t, vxs_output_fit *o, vxs_error *err)
 
 /* ---- For the checker ------------------------------------------------------------------------- */
 
-/* A weight of each subject in each kernel. */
+/* A weight of each subject in each kernel; if no kernel has one, the dual point in all of them,
+ * where it is rounding. */
 static vxs_status spread(const vxs_task *t, const vxs_machine *m, vxs_solution *fit, vxs_error *err)
 {
-    size_t n = m->n, count = 0, used = 0;
-    for (size_t g = 0; g < m->kernels; g++)
-        count += m->kernel_weight[g] != 0;
+    size_t n = m->n, kernels = count_weights(m), used = 0;
+    size_t count = kernels > 0 ? kernels : m->kernels;
     fit->index = vxs_alloc(count * n + 1, sizeof(*fit->index), err);
     fit->weight = vxs_alloc(count * n + 1, sizeof(*fit->weight), err);
     fit->covariate_coefficients = vxs_alloc(t->covariate_count + 1, sizeof(double), err);
     if (!fit->index || !fit->weight || !fit->covariate_coefficients)
         return VXS_FAILED;
-    for (size_t k = 0; k < m->kernels * n; k++)
-        if (m->kernel_weight[k / n] != 0 && m->weight[k % n] != 0) {
-            fit->index[used] = k;
-            fit->weight[used++] = m->kernel_weight[k / n] * m->weight[k % n];
-        }
+    for (size_t k = 0; k < m->kernels * n; k++) {
+        double share = kernels > 0 ? m->kernel_weight[k / n] : 1 / (double)m->kernels;
+        if (share * m->weight[k % n] == 0)
+            continue;
+        fit->index[used] = k;
+        fit->weight[used++] = share * m->weight[k % n];
+    }
     fit->count = used;
+    fit->certificate.kernels = kernels;
     fit->covariate_coefficients[0] = m->intercept;
     return VXS_OK;
 }

@@ -495,7 +495,8 @@ def apply(root, edit, seeds):
     family, _, what = operation.partition("-")
     try:
         if operation == "sums":
-            mend_sums(root)
+            for folder, _, _ in list(os.walk(root)):
+                mend_sums(folder)
         elif operation == "remove":
             remove(path)
         elif operation == "replace":

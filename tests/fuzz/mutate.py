@@ -32,8 +32,10 @@ LIMIT = 8  # seconds; a case takes some hundredths of one
 # Objects with metrics, of which some do not exist for few subjects, one class or equal predictions; and of any array.
 SCORES = ("metrics", "outer", "inner", "baseline", "difference", "min", "max", "mean", "sd",
           "models", "pairs")
-# Cautions that an edit may deserve, which nothing hides: a cohort without a record of its features; copies of subjects.
+# Cautions that an edit may deserve, which nothing hides: a cohort without a record of its features; copies of subjects;
+# subjects unlike those of the model.
 CAUTION = re.compile(r"voxsift [a-z-]+: warning: (the model and '.*' do not both record the SHA-256 of the same files"
+                     r"|the features of \d+ of \d+ subjects lie far outside those of the training subjects"
                      r"|'.*' and '.*'(, and other pairs of subjects, )?have the same feature values)")
 CODES = (0, 2, 3, 65, 66, 73)
 REPORT = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error|UndefinedBehavior|DEADLYSIGNAL")
@@ -99,7 +101,7 @@ class Bench:
         """None, or what is wrong: (class, details)."""
         words = self.words(case["command"])
         usual = self.usual.get((case["seed"], case["command"]))
-        if words[0] == "merge" and any(e[1:2] == ["numbers.npy"] for e in case["edits"]):
+        if words[0] == "merge" and any(str(e[1:2]).endswith("numbers.npy']") for e in case["edits"]):
             usual = None  # other scores, of which some metric may not exist
         if words[0] == "predict" and usual and any(str(e[1:2]).endswith(".tsv']") for e in case["edits"]):
             # subjects without targets have no metrics, and without covariates no prediction
@@ -149,7 +151,7 @@ class Bench:
         command = rng.choice(seed.commands)
         self.learn({"seed": seed.name, "command": command, **({"files": seed.files} if seed.files else {})})
         target = self.prepare(seed.name, seed.files)
-        files = sorted(f for f in os.listdir(target) if f != ".voxsift")
+        files = files_of(target)
         chosen = []
         for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
             file = rng.choice(files)
@@ -169,10 +171,16 @@ class Bench:
 
     def swap(self, rng, file):
         """The file of this name, or one with its ending, of another seed."""
-        every = [f"{s}/{f}" for s in sorted(os.listdir(self.seeds)) for f in sorted(os.listdir(os.path.join(self.seeds, s)))]
-        same = [p for p in every if p.endswith("/" + file)]
+        every = [f for f in files_of(self.seeds) if f.count("/") > 0]
+        same = [p for p in every if p.endswith("/" + os.path.basename(file))]
         alike = [p for p in every if os.path.splitext(p)[1] == os.path.splitext(file)[1]]
         return [["swap", file, rng.choice(same if same and rng.random() < 0.7 else alike or every)]]
+
+
+def files_of(folder):
+    """All files, those of directories in it too."""
+    found = [os.path.relpath(os.path.join(d, f), folder) for d, _, names in os.walk(folder) for f in names if f != ".voxsift"]
+    return sorted(found)
 
 
 def said(err):
@@ -223,7 +231,7 @@ def judge(words, code, out, err, usual=None):
         return judge_success(code, out, lines, usual)
     if out:
         return (f"exit {code} with something on standard output: {said(err)}", out + err)
-    if len(lines) != 1 and words[0] not in ("cohort", "predict") or not lines or not re.match(r"voxsift( [a-z-]+)?: ", lines[0]):
+    if len(lines) != 1 and words[0] not in ("cohort", "patches", "predict") or not lines or not re.match(r"voxsift( [a-z-]+)?: ", lines[0]):
         return (f"exit {code} with {len(lines)} lines: {said(err)}", err)
     if code == 2:
         return (f"exit 2, as if the words were wrong: {said(err)}", err) if not re.search("option|folds", lines[0]) else None

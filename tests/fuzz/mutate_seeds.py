@@ -50,6 +50,7 @@ def raw_data(root):
     write(at("penalties.tsv"), {"feature": [f"f{j}" for j in range(8)], "penalty": np.round(rng.uniform(0.5, 2, 8), 3)})
     np.save(at("penalties.npy"), rng.uniform(0.5, 2, 8))
     np.save(at("kernel.npy"), x.astype(float) @ x.T.astype(float))
+    write(at("kernel.tsv"), {"participant_id": ids})
     write(at("groups.tsv"), {"group": list("aabbccdd") + ["a"], "feature": [f"f{j}" for j in range(8)] + ["f7"]})
     write(at("tree.tsv"), {"feature": [f"f{j}" for j in range(8)], "path": ["l/u/a", "l/u/b", "l/d", "l/d", "r/u", "r/u", "r/d", "r"]})
     write(at("terms.tsv"), {"term": list("aabbccdd"), "feature": [f"f{j}" for j in (0, 1, 1, 2, 2, 3, 4, 7)], "value": [1, -1, 1, -1, 1, -1, 1, 0.5]})
@@ -116,7 +117,7 @@ MODELS = {
     "svm-given": ("columns", "--target dx --method svm --kernel precomputed --kernel-file {s}/raw/kernel.npy --C 1"),
     "svm-pairs": ("columns", "--target three --method svm --multiclass one-vs-one --kernel rbf --gamma 0.5 --C 1 --confounds age --confounds-as regress"),
     "mkl": ("columns", "--target dx --method mkl --groups file:{s}/raw/groups.tsv --C 1"),
-    "mkl-score": ("regions", "--target score --method mkl --groups tree:octree --kernel rbf --C 1"),
+    "mkl-score": ("voxels", "--target score --method mkl --groups patches:6 --C 1"),
     "mkl-pairs": ("columns", "--target three --method mkl --groups file:{s}/raw/groups.tsv --multiclass one-vs-one --C 1"),
     "mslr-steps": ("columns", "--target dx --method mslr --feature-map hik --per-iteration 2 --iterations 2"),
 }
@@ -127,6 +128,10 @@ RUNS = {
     "cv-ridge": ("columns", "cv", "--target score --ridge 1 " + SMALL),
     "cv-svm": ("columns", "cv", "--target dx --method svm --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100"),
     "cv-fgm": ("columns", "cv", "--target dx --method fgm --per-iteration 1 --iterations 2 --folds 2 --inner-folds 2 --bootstraps 100"),
+    "several": ("columns", "cv", "--target dx --method lasso,svm,mkl --groups file:{s}/raw/groups.tsv --nlambda 3 --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100"),
+    "cv-pairs": ("columns", "cv", "--target three --method svm --multiclass one-vs-one --C 0.1,1 --folds 2 --inner-folds 3 --bootstraps 100"),
+    "cv-mkl": ("columns", "cv", "--target dx --method mkl --groups file:{s}/raw/groups.tsv --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100"),
+    "cv-given": ("columns", "cv", "--target dx --method svm --kernel precomputed --kernel-file {s}/raw/kernel.npy --C 0.1,1 --folds 2 --inner-folds 2 --bootstraps 100"),
     "permute": ("columns", "permute", "--target score --permutations 6 --stop-at 0 " + SMALL),
     "stability": ("voxels", "stability", "--target score --pairs 2 --nlambda 4"),
     "stability-classes": ("columns", "stability", "--target three --pairs 2 --nlambda 4"),
@@ -168,8 +173,11 @@ def cohort_commands(name):
     return out
 
 
-def model_commands(cohort):
-    return ["info {d} --json", "info {d}", "predict {d} {s}/c-%s --json" % cohort, "predict {d} {s}/c-%s" % cohort,
+KERNEL = " --kernel-file {s}/raw/kernel.npy"
+
+
+def model_commands(cohort, more):
+    return ["info {d} --json", "info {d}", "predict {d} {s}/c-%s --json" % cohort + more, "predict {d} {s}/c-%s" % cohort + more,
             "check-model {d} {s}/c-%s --json" % cohort, "check-model {d} {s}/c-%s" % cohort, "report {d} -o {o}.html"] + (
                 ["predict {d} {s}/raw/images.tsv --image-column image --json", "report {d} --atlas {s}/raw/atlas.nii.gz -o {o}.html",
                  "regions {d}/weights.nii.gz -o {o}"] if cohort == "voxels" else [])
@@ -185,7 +193,9 @@ TABLES = {
     "penalties.nii.gz": ["fit {s}/c-voxels --target score --penalty-factors {d}/penalties.nii.gz --lambda-ratio 0.3 -o {o} --json",
                          "regions {d}/penalties.nii.gz --threshold 1 --atlas {s}/raw/atlas.nii.gz -o {o}"],
     "folds.tsv": ["cv {s}/c-columns --target score --folds-from {d}/folds.tsv --nlambda 3 --inner-folds 2 --bootstraps 100 -o {o} --json"],
-    "groups.tsv": ["fit {s}/c-columns --target dx --method fgm --groups file:{d}/groups.tsv --per-iteration 1 --iterations 2 -o {o} --json",
+    "kernel.npy": ["fit {s}/c-columns --target dx --method svm --kernel precomputed --kernel-file {d}/kernel.npy -o {o} --json"],
+    "groups.tsv": ["fit {s}/c-columns --target dx --method mkl --groups file:{d}/groups.tsv -o {o} --json",
+                   "fit {s}/c-columns --target dx --method fgm --groups file:{d}/groups.tsv --per-iteration 1 --iterations 2 -o {o} --json",
                    "fit {s}/c-columns --target dx --method mslr --groups file:{d}/groups.tsv --nselect 2 --by-size -o {o} --json"],
     "tree.tsv": ["fit {s}/c-columns --target dx --method fgm --groups tree:{d}/tree.tsv --per-iteration 1 --iterations 2 -o {o} --json"],
     "terms.tsv": ["fit {s}/c-columns --target score --method fused --graph chain --penalty matrix:{d}/terms.tsv --lambda-ratio 0.2 -o {o} --json"],
@@ -212,6 +222,9 @@ TABLES = {
 PATCHES = "patches {s}/raw/images.tsv --image-column image --label-column image --label-threshold 5 --means 5 --coordinates --per-class 3"
 OF_PATCHES = "--target image --method svm --kernel rbf"
 
+BOTH = "compare {d}/lasso {d}/svm --permutations 99 --bootstraps 100"
+SEVERAL = ["report {d}/mkl -o {o}.html", BOTH + " --metric all -o {o} --json", BOTH, "compare {d}/mkl {s}/r-cv-given --permutations 99 --bootstraps 100"]
+
 
 def all_seeds():
     seeds = [Seed("c-patches", "cohort", ["info {d} --json", "fit {d} %s -o {o} --json" % OF_PATCHES,
@@ -220,16 +233,17 @@ def all_seeds():
              Seed("m-patches", "model", ["info {d} --json", "predict {d} {s}/c-patches --json", "check-model {d} {s}/c-patches",
                                          "predict {d} {s}/raw/images.tsv -o {o} --label-column image --json", "report {d} -o {o}.html"])]
     seeds += [Seed("c-" + name, "cohort", cohort_commands(name)) for name in COHORTS]
-    seeds += [Seed("m-" + name, "model", model_commands(cohort)) for name, (cohort, _) in MODELS.items()]
+    seeds += [Seed("m-" + name, "model", model_commands(cohort, KERNEL if name == "svm-given" else "")) for name, (cohort, _) in MODELS.items()]
     for name, (_, command, _) in RUNS.items():
         seeds.append(Seed("p-" + name, "part", ["merge {d} {s}/q-%s -o {o} --json" % name, "merge {s}/q-%s {d} -o {o}" % name]))
-        compared = {"cv": "cv-ridge", "cv-ridge": "cv"}.get(name)
-        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html"] + (
+        compared = {"cv": "cv-ridge", "cv-ridge": "cv", "cv-mkl": "cv-given", "cv-given": "several/svm"}.get(name)
+        seeds.append(Seed("r-" + name, "result", ["report {d} -o {o}.html"] + (SEVERAL if name == "several" else
+
             ["compare {d} {s}/r-%s --permutations 99 -o {o} --json" % compared, "compare {s}/r-%s {d} --permutations 99 --bootstraps 100 --metric all" % compared] if compared else [])))
     seeds.append(Seed("r-compare", "result", ["report {d} -o {o}.html"]))
     for name, (cohort, command, options) in STOPPED.items():
         seeds.append(Seed("k-" + name, "checkpoint", ["%s {s}/c-%s %s -o {d}/out --resume --json" % (command, cohort, options)]))
-    seeds += [Seed("raw", "table", commands, [file]) for file, commands in TABLES.items()]
+    seeds += [Seed("raw", "table", commands, [file] + (["kernel.tsv"] if file == "kernel.npy" else [])) for file, commands in TABLES.items()]
     return seeds
 
 

@@ -235,7 +235,7 @@ for words, code, part in ((["fit", "c", "--target", "dx", "--method", "mkl"], 2,
                           (["fit", "c", "--target", "dx", "--method", "mkl", "--groups", "file:none.tsv"], 66, "none.tsv")):
     check(" ".join(words), part in run(*words, "-o", "x", code=code)[1], run(*words, "-o", "x", code=code)[1])
     check("nothing is left of what is refused", not os.path.exists("x"))
-# ---- A machine that predicts a constant: its weights are rounding, its certificate holds ---------------------
+# ---- A machine that predicts a constant: no group and no feature has a weight, its certificate holds ---------------------
 few = np.random.default_rng(4).normal(size=(40, 4)).round(2)
 rare = np.array(["no"] * 40)
 rare[np.argsort((few**2).sum(1))[:8]] = "yes"
@@ -246,7 +246,11 @@ for number in ("0.01", "1", "300"):
         run("fit", "inner", "--target", "dx", *base[:2], "--groups", "file:few.tsv", "--kernel-scale", way, "--C", number,
             "--class-weights", "none", *base[4:], "-o", "m")
         weight = np.array(table(open("m/weights.tsv"))["weight"], float)
-        check("a constant machine", (abs(weight) < 1e-3).all(), weight)
+        check("a constant machine", (weight == 0).all(), weight)
+        of_kernels = table(open("m/kernel_weights.tsv"))
+        check("no group has a weight", set(of_kernels["weight"]) == {"0"} and set(of_kernels["norm"]) == {"0"}, of_kernels)
+        said = json.load(open("m/model.json"))["outputs"][0].get("kernels", 0)
+        check("and model.json says so", said == 0, said)
         out, err = run("check-model", "m", "inner", "--json")
         check(f"certificate of a constant machine, C {number}, {way}", out and json.loads(out)["holds"] is True, err)
 

@@ -27,6 +27,7 @@
 #define INSIDE      1e-2  /* of the gap: that of a set, or less, so that zeros show: */
 #define DEEP        1e-10 /* of the empty value */
 #define MOST_ROUNDS 100
+#define CONSTANT    1e-12 /* of the empty value: what all kernels may gain and yet have no weight */
 #define NEAR        0.9 /* of the largest beta'K_g beta: kernels kept for the next C */
 
 typedef struct {
@@ -426,6 +427,8 @@ static vxs_status write_solution(mkl *s, vxs_box_state state, double empty, size
     if (s->box.intercept)
         solution->covariate_coefficients[0] = state.b;
     c->nonzero = solution->count;
+    if (empty - state.dual <= CONSTANT * empty)
+        c->kernels = 0; /* a constant is as good, and weights are rounding */
     vxs_costs_take(&s->costs, s->problem.design, c);
     return VXS_OK;
 }
