@@ -77,6 +77,14 @@ void vxs_print_classes(FILE *out, char *const *classes, const vxs_class_scores *
         write_class(out, classes, s, r, columns, width);
 }
 
+void vxs_print_decision(FILE *out, const char *rule)
+{
+    char text[VXS_METRIC_TEXT];
+    const char *words = vxs_decision_words(rule, text);
+    if (words)
+        fprintf(out, "  threshold of scores: learned in the training subjects, for %s\n", words);
+}
+
 void vxs_print_positive(FILE *out, const vxs_task *task)
 {
     size_t positive = 0;

@@ -222,6 +222,8 @@ const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEX
  * positive class of two. */
 void vxs_print_classes(FILE *out, char *const *classes, const vxs_class_scores *scores);
 void vxs_print_positive(FILE *out, const vxs_task *task);
+/* What the threshold was learned for, of --decision, unless it is the model's own. */
+void vxs_print_decision(FILE *out, const char *rule);
 
 /* predicted_images.c: predicts images of voxels, for -o. */
 VXS_MUST_CHECK vxs_status vxs_print_predicted_images(const vxs_call *call, const vxs_model *model,

@@ -211,6 +211,16 @@ static void print_scores(const vxs_call *call, const vxs_cv *cv)
     }
 }
 
+static void print_chosen(FILE *out, const vxs_cv *cv)
+{
+    char text[VXS_METRIC_TEXT];
+    fprintf(out, "%s%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
+            vxs_also_words(&cv->tuning), (long long)cv->settings.inner_folds);
+    const char *by = vxs_choice_words(cv->settings.choose_by, text);
+    if (by)
+        fprintf(out, " (%s)", by);
+}
+
 /* What stands in place of a choice. */
 static void print_fixed(FILE *out, const vxs_tuning_grid *tuning)
 {
@@ -233,14 +243,14 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     fprintf(out, "  %zu folds, %zu repeat%s, ", cv->folds.count, cv->folds.repeats,
             vxs_plural(cv->folds.repeats));
     if (nested)
-        fprintf(out, "%s%s chosen by %lld-fold inner CV", vxs_chosen_words(&cv->tuning),
-                vxs_also_words(&cv->tuning), (long long)cv->settings.inner_folds);
+        print_chosen(out, cv);
     else
         print_fixed(out, &cv->tuning);
     fprintf(out, "%s\n",
             t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", balanced class weights"
                                                                     : "");
     vxs_print_positive(out, t);
+    vxs_print_decision(out, cv->settings.decision);
     print_scores(call, cv);
     fprintf(out, "  %.1f passes (readings of all features), %s s\n", cv->passes,
             vxs_short_text(cv->seconds, seconds));

@@ -122,9 +122,12 @@ static bool goes_by_cost(const vxs_model *m)
 }
 
 /* "lambda = 2.38 (0.0810 lambda_max), chosen by 5-fold CV", or "C = 1" */
-static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c, int64_t folds)
+static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c,
+                         const fit_settings *settings)
 {
-    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT];
+    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT], text[VXS_METRIC_TEXT];
+    int64_t folds = settings->choose;
+    const char *by = vxs_choice_words(settings->choose_by, text);
     if (goes_by_cost(m))
         fprintf(out, "  C = %s", vxs_score_text(1 / c->lambda, false, lambda));
     else
@@ -134,6 +137,8 @@ static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c
         fprintf(out, ", chosen by %lld-fold CV", (long long)folds);
     else if (folds != 0)
         fprintf(out, ", chosen by %sCV", folds == CHOOSE_BY_GROUP ? "leave-one-group-out " : "");
+    if (by)
+        fprintf(out, " (%s)", by);
     fputc('\n', out);
 }
 
@@ -167,7 +172,8 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
         fprintf(out, "  %zu of %zu features %s a nonzero weight\n", c->nonzero, m->p, have);
 }
 
-static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o, int64_t folds)
+static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
+                         const fit_settings *settings)
 {
     const vxs_certificate *c = &o->fit.certificate;
     char seconds[VXS_REAL_TEXT];
@@ -178,7 +184,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
     if (vxs_iterated_selection(&o->fit)) {
         print_selected(out, m, o);
     } else {
-        print_lambda(out, m, c, folds);
+        print_lambda(out, m, c, settings);
         print_weights(out, m, o);
     }
     fprintf(out,
@@ -210,9 +216,10 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
             vxs_subjects_text(t, subjects), vxs_method_names[m->task.method],
             vxs_loss_name(&m->task, call->method, m->loss));
     vxs_print_positive(out, t);
+    vxs_print_decision(out, ((const fit_settings *)call->values)->decision);
     size_t certificates = m->loss == &vxs_multinomial_loss ? 1 : m->output_count;
     for (size_t k = 0; k < certificates; k++)
-        print_output(out, m, &m->outputs[k], ((const fit_settings *)call->values)->choose);
+        print_output(out, m, &m->outputs[k], call->values);
     bool given = vxs_reads_no_feature(&m->task, call->method);
     if (!given)
         print_direction(out, m, t);

@@ -5,6 +5,7 @@
 #include "model/axis.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,6 +265,15 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
 static bool is_metric(const char *choose_by)
 {
     return choose_by && strcmp(choose_by, "loss") != 0;
+}
+
+const char *vxs_choice_words(const char *choose_by, char text[VXS_METRIC_TEXT])
+{
+    const vxs_metric_row *row = is_metric(choose_by) ? vxs_metric_named(choose_by) : NULL;
+    if (!row)
+        return NULL;
+    snprintf(text, VXS_METRIC_TEXT, "%s %s", row->is_error ? "least" : "largest", row->words);
+    return text;
 }
 
 bool vxs_chooses_by_loss(const vxs_cv_settings *s)

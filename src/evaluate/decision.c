@@ -9,6 +9,7 @@
 #include "voxsift/internal/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    const char *words; /* before the share, if it has one */
     bool has_share;
     double (*value)(const counts *c); /* the larger, the better */
 } rule_row;
@@ -50,10 +52,10 @@ static double balanced(const counts *c)
 
 static const rule_row rules[] = {
     { .name = "own" },
-    { .name = "f1", .value = f1 },
-    { .name = "balanced", .value = balanced },
-    { .name = "sens", .has_share = true, .value = sensitivity },
-    { .name = "spec", .has_share = true, .value = specificity },
+    { .name = "f1", .words = "the largest F1", .value = f1 },
+    { .name = "balanced", .words = "the largest balanced accuracy", .value = balanced },
+    { .name = "sens", .words = "a sensitivity of ", .has_share = true, .value = sensitivity },
+    { .name = "spec", .words = "a specificity of ", .has_share = true, .value = specificity },
     { .name = NULL },
 };
 
@@ -91,6 +93,17 @@ vxs_status vxs_decision_check(const char *rule, size_t class_count, bool inner_f
                         "folds, which '--%s' sets",
                         rule, option);
     return VXS_OK;
+}
+
+const char *vxs_decision_words(const char *rule, char text[VXS_METRIC_TEXT])
+{
+    double share;
+    const rule_row *row = rule ? read_rule(rule, &share) : NULL;
+    if (!row || !row->words)
+        return NULL;
+    snprintf(text, VXS_METRIC_TEXT, "%s%s", row->words,
+             row->has_share ? rule + strlen(row->name) + 1 : "");
+    return text;
 }
 
 /* ---- The threshold --------------------------------------------------------------------------- */

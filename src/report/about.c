@@ -108,8 +108,11 @@ vxs_fold_counts vxs_results_folds(const vxs_results *s)
                               .inner = vxs_results_number(cv, "inner-folds") };
 }
 
-static const char *rule_words(const vxs_json *cv)
+static const char *rule_words(const vxs_json *cv, char text[VXS_METRIC_TEXT])
 {
+    const char *by = vxs_choice_words(vxs_results_text(cv, "choose-by"), text);
+    if (by)
+        return by;
     const char *key = vxs_results_has(cv, "choose-rule") ? "choose-rule" : "select";
     return strcmp(vxs_results_text(cv, key), "1se") == 0 ? "one-standard-error rule" : "least loss";
 }
@@ -118,6 +121,7 @@ void vxs_section_evaluation(const vxs_results *s)
 {
     const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
     vxs_fold_counts f = vxs_results_folds(s);
+    char text[VXS_METRIC_TEXT];
     vxs_html(s->out,
              "<tr><th>Evaluation</th><td>%scross-validation: ", f.inner > 0 ? "nested " : "");
     if (isfinite(f.folds))
@@ -126,7 +130,7 @@ void vxs_section_evaluation(const vxs_results *s)
     if (f.inner > 0)
         vxs_html(s->out, "%s%s chosen by %g-fold inner CV (%s)",
                  vxs_record_path(&s->record)->chosen, vxs_record_also(&s->record), f.inner,
-                 rule_words(cv));
+                 rule_words(cv, text));
     else
         vxs_html(s->out, "%s fixed beforehand", vxs_record_path(&s->record)->chosen);
     if (vxs_results_text(cv, "folds")[0])
@@ -136,6 +140,12 @@ void vxs_section_evaluation(const vxs_results *s)
     if (vxs_results_has(cv, "folds-from"))
         vxs_html(s->out, "; folds from %s", vxs_results_text(cv, "folds-from"));
     fputs("</td></tr>\n", s->out);
+    const char *threshold = vxs_decision_words(vxs_results_text(cv, "decision"), text);
+    if (threshold)
+        vxs_html(s->out,
+                 "<tr><th>Threshold of scores</th><td>learned in the training subjects, for "
+                 "%s</td></tr>\n",
+                 threshold);
     vxs_row_of_text(s->out, "Prefilter",
                     vxs_results_has(cv, "prefilter") ? vxs_results_text(cv, "prefilter") : "none");
 }

@@ -63,22 +63,38 @@ static void write_folds(const vxs_results *s)
         vxs_html(s->out, ", %s fixed beforehand)", vxs_record_path(&s->record)->fixed);
 }
 
+static void write_threshold(FILE *out, const char *rule)
+{
+    char text[VXS_METRIC_TEXT];
+    const char *words = vxs_decision_words(rule, text);
+    if (words)
+        vxs_html(out,
+                 " The threshold of scores above which a subject is predicted as positive was "
+                 "learned in the training subjects, for %s.",
+                 words);
+}
+
 void vxs_paper_cv(vxs_paper *p)
 {
     const vxs_results *s = p->s;
     fputs(" Out-of-sample performance was estimated by ", s->out);
     write_folds(s);
     const char *chosen = vxs_record_path(&s->record)->fixed;
+    const vxs_json *cv = vxs_json_get(s->about, "cross_validation");
+    char text[VXS_METRIC_TEXT];
+    const char *by = vxs_choice_words(vxs_results_text(cv, "choose-by"), text);
     if (vxs_results_folds(s).inner == 0)
-        fputs("; all preprocessing that is learned used the training subjects alone. ", s->out);
+        fputs("; all preprocessing that is learned used the training subjects alone.", s->out);
     else
         vxs_html(s->out,
                  s->record.class_count > 0
-                     ? "; all preprocessing that is learned, the choice of %s and the calibration "
-                       "of probabilities used the training subjects alone. "
-                     : "; all preprocessing that is learned and the choice of %s used the training "
-                       "subjects alone. ",
-                 chosen);
+                     ? "; all preprocessing that is learned, the choice of %s%s%s and the "
+                       "calibration of probabilities used the training subjects alone."
+                     : "; all preprocessing that is learned and the choice of %s%s%s used the "
+                       "training subjects alone.",
+                 chosen, by ? " by the " : "", by ? by : "");
+    write_threshold(s->out, vxs_results_text(cv, "decision"));
+    fputc(' ', s->out);
     double groups = vxs_results_number(s->about, "groups");
     const char *drawn = groups == vxs_results_number(s->about, "subjects") ? "subjects"
                         : groups == vxs_results_number(s->about, "people") ? "persons"
@@ -112,7 +128,12 @@ void vxs_paper_model(vxs_paper *p)
         vxs_html(s->out, " (%v of lambda_max)", c->lambda / c->lambda_max);
     if (s->model.output_count == 1 && path->by == VXS_BY_COST)
         vxs_html(s->out, " (%v)", 1 / c->lambda);
-    vxs_html(s->out, "%s.", chosen ? vxs_record_also(&s->record) : "");
+    char text[VXS_METRIC_TEXT];
+    const char *by =
+        chosen ? vxs_choice_words(vxs_results_text(s->about, "choose_by"), text) : NULL;
+    vxs_html(s->out, "%s%s%s.", chosen ? vxs_record_also(&s->record) : "", by ? " by the " : "",
+             by ? by : "");
+    write_threshold(s->out, vxs_results_text(s->about, "decision"));
 }
 
 static void write_exchange(const vxs_results *s)
@@ -210,8 +231,9 @@ static void write_origin(const vxs_results *s)
     vxs_row_of_text(s->out, "Results", s->directory);
     vxs_row_of_text(s->out, "Cohort", vxs_results_text(vxs_results_subjects(s), "cohort"));
     vxs_row_of_number(s->out, "Seed", vxs_results_number(asked, "seed"));
+    double passes = vxs_results_number(s->about, "passes");
     vxs_row_of_number(s->out, "Passes (readings of all features)",
-                      vxs_results_number(s->about, "passes"));
+                      passes > 100 ? round(passes) : passes);
     vxs_row_of_number(s->out, "Seconds", vxs_results_number(s->about, "seconds"));
     fputs("</table>\n", s->out);
 }

@@ -254,8 +254,7 @@ static void describe_baselines(const vxs_results *s, const vxs_json *baselines)
     if (vxs_json_get(baselines, VXS_DENSE_KEY))
         vxs_html(s->out,
                  ", dense linear is %s regression with a weight for every feature, its penalty "
-                 "chosen by the same inner folds; it has a comparison of its own beside that with "
-                 "the best of the simple baselines, which are the others",
+                 "chosen by the same inner folds (the best simple baseline is one of the others)",
                  s->classes ? "logistic" : "ridge");
     fputs(".", s->out);
 }

@@ -3,6 +3,18 @@ run "$PYTHON" "$top/tests/evaluate/cv_agrees.py"
 same "cv agrees with numpy and fits" "$code$(cat "$work/out" "$work/err")" 0
 
 # what cv_agrees.py made: cohort c, people.tsv, given.tsv
+# Terminal, page and methods paragraph say by what folds chose, and what a threshold was learned for.
+works "cv chooses by AUC" voxsift cv c --target dx --nlambda 4 --folds 3 --choose-by auc --decision sens:0.9 -q -o by
+holds "the terminal says by what" "inner CV (largest AUC)" "$work/out"
+holds "and of the threshold" "threshold of scores: learned in the training subjects, for a sensitivity of 0.9" "$work/out"
+works "its page" voxsift report by -o by.html
+holds "the page says by what" "inner CV (largest AUC)" by.html
+holds "the paragraph says by what" "the choice of lambda by the largest AUC and" by.html
+same "row and paragraph have the threshold" "$(grep -c "learned in the training subjects, for a sensitivity of 0.9" by.html)" 2
+works "fit chooses by AUC" voxsift fit c --target dx --nlambda 4 --choose-lambda 3 --choose-by auc --decision f1 -q -o by-fit
+holds "fit says by what" "chosen by 3-fold CV (largest AUC)" "$work/out"
+holds "and the threshold" "for the largest F1" "$work/out"
+rm -r by by.html by-fit
 cv() { refuses "$1" "$2" voxsift cv c --target score -o x "${@:3}"; }
 cv 2 "lambda means something else in every fold; give --lambda-ratio" --lambda 3
 cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1

@@ -207,6 +207,11 @@ bool vxs_metric_applies(const vxs_metric_row *row, size_t class_count);
 #define VXS_METRIC_TEXT 256
 const char *vxs_metric_words(const vxs_metric_row *row, size_t class_count, const char *negative,
                              const char *positive, char text[VXS_METRIC_TEXT]);
+/* By what folds choose, of --choose-by: "largest AUC"; NULL: by the loss. */
+const char *vxs_choice_words(const char *choose_by, char text[VXS_METRIC_TEXT]);
+/* What a threshold was learned for, of --decision: "a sensitivity of 0.9"; NULL: it is the model's
+ * own. */
+const char *vxs_decision_words(const char *rule, char text[VXS_METRIC_TEXT]);
 VXS_MUST_CHECK vxs_status vxs_measure(const vxs_predictions *predictions, vxs_metrics *metrics,
                                       vxs_error *err);
 /* Confusion matrix and measures of each class. Counts may be means over repeats. */
