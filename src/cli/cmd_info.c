@@ -143,13 +143,20 @@ static void show_cohort_words(const vxs_call *call, const vxs_json *about, const
     show_dropped(out, about);
 }
 
+/* Cohorts of other programs have no count of people. */
+static bool has_people(const vxs_json *about)
+{
+    bool counted = !vxs_json_get(about, "people") || is_count(about, "people");
+    return counted && (!vxs_json_get(about, "people_perhaps") || is_count(about, "people_perhaps"));
+}
+
 /* True if further properties are present with the right types; values of other types are not
  * printed. */
 static bool has_details(const vxs_json *about)
 {
     const vxs_json *shape = vxs_json_get(vxs_json_get(about, "grid"), "shape"),
                    *how = vxs_json_get(about, "preprocessing");
-    bool whole = is_count(about, "dropped") &&
+    bool whole = is_count(about, "dropped") && has_people(about) &&
                  (!shape || (shape->kind == VXS_JSON_ARRAY && shape->length == 3));
     for (const vxs_json *m = whole && shape ? shape->first : NULL; m; m = m->next)
         whole = whole && m->kind == VXS_JSON_NUMBER;

@@ -351,4 +351,22 @@ for words in ("fgm --nselect 9 --per-iteration 3 --subproblem-tol 1e-8", "mslr -
     for a, b in (("c", "wide"), ("new", "wide_new")):
         p, q = scores_of("narrow", a), scores_of("expanded", b)
         check(" ".join(words) + ": the same scores, " + a, near(p, q, 1e-4), abs(p - q).max())
+
+# ---- Far from 0, with weights of all sizes: what is claimed holds, or nothing is claimed ----------------------
+claims = []
+for seed, words in itertools.product((1, 3, 6), ("--loss logistic --iterations 2", "--C 0.001 --iterations 2")):
+    own = np.random.default_rng(seed)
+    far = own.normal(size=(N, 20))
+    dx = np.where(far[:, 0] + 0.3 * own.normal(size=N) > 0, "a", "b")
+    write("far.tsv", {"participant_id": ids[:N], **{f"f{j}": far[:, j] + 1e6 for j in range(20)}})
+    write("far_people.tsv", {"participant_id": ids[:N], "dx": dx, "w": 10.0 ** own.uniform(-6, 6, N)})
+    run("cohort", "--feature-table", "far.tsv", "--participants", "far_people.tsv", "-q", "-o", "far", "--force")
+    out, err = run("fit", "far", "--target", "dx", "--method", "fgm", *words.split(), "--subject-weights", "w", "--standardize", "none", "-o", "far_model", "--force", "--json", "-q", code=None)
+    said = json.load(open("far_model/model.json"))["outputs"][0]
+    if said["converged"]:
+        out, err = run("check-model", "far_model", "far", "--json", code=None)
+        checked = json.loads(out)
+        claims.append(checked["holds"])
+        check(f"{words}, seed {seed}: what is claimed is confirmed", checked["holds"] is True, (said["gap"], out, err))
+check("something is claimed", len(claims) > 1, claims)
 finish()

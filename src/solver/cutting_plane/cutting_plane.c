@@ -50,7 +50,10 @@ void vxs_cutting_plane_release(vxs_solver *solver)
         release_cut(&g->cuts[h]);
     vxs_covariates_fit_release(&g->covariates_fit);
     vxs_block_cache_release(&g->cache);
-    void *const all[] = { g->cuts, g->z, g->prediction, g->gradient, g->best, g->dual_gradient, g };
+    vxs_dual_projection_release(&g->reach);
+    void *const all[] = { g->cuts,     g->z,         g->prediction,
+                          g->gradient, g->best,      g->dual_gradient,
+                          g->feasible, g->curvature, g };
     for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
         free(all[k]);
 }
@@ -196,12 +199,24 @@ static double best_dual_value(const vxs_cutting_plane *g, const double *gradient
                         vxs_cutting_plane_conjugate(g, gradient, 1) - scores / 2)); /* t = 0: 0 */
 }
 
+/* The gradient is orthogonal to the covariates up to rounding, which scores of columns far from 0
+ * multiply: what the checker would not confirm. */
+static const double *dual_point(vxs_cutting_plane *g)
+{
+    if (g->dual_gradient || g->reach.rank == 0)
+        return g->dual_gradient ? g->dual_gradient : g->gradient;
+    memcpy(g->feasible, g->gradient, g->n * sizeof(*g->feasible));
+    vxs_loss_curvature(&g->problem.loss, g->prediction, g->curvature);
+    return vxs_dual_projection_project(&g->reach, g->curvature, g->feasible) ? g->feasible
+                                                                             : g->gradient;
+}
+
 /* Duality gap over all blocks, relative to the empty model's value. */
 static vxs_status certify(vxs_cutting_plane *g, vxs_error *err)
 {
     double sum = 0;
     vxs_cutting_plane_evaluate(g);
-    const double *gradient = g->dual_gradient ? g->dual_gradient : g->gradient;
+    const double *gradient = dual_point(g);
     g->primal = vxs_cutting_plane_penalty(g) + g->value;
     vxs_status status =
         vxs_blocks_best(g->budget.blocks, gradient, g->budget.budget, g->best, &g->best_count, err);
@@ -415,11 +430,20 @@ static vxs_status allocate(vxs_cutting_plane *g, vxs_error *err)
     g->best = vxs_alloc(g->budget.budget, sizeof(*g->best), err);
     bool dual = g->solve == vxs_smoothing_solve;
     g->dual_gradient = dual ? vxs_alloc(n, sizeof(*g->dual_gradient), err) : NULL;
-    bool fine = (g->dual_gradient || !dual) && g->z && g->prediction && g->gradient && g->best;
+    g->feasible = vxs_alloc(n, sizeof(*g->feasible), err);
+    g->curvature = vxs_alloc(n, sizeof(*g->curvature), err);
+    bool fine = (g->dual_gradient || !dual) && g->feasible && g->curvature && g->z &&
+                g->prediction && g->gradient && g->best;
     size_t columns = g->budget.only_refit ? 0 : g->problem.covariate_count;
     vxs_status status =
         fine ? vxs_block_cache_init(&g->cache, g->budget.blocks, n, err) : VXS_FAILED;
-    return status ? status : vxs_covariates_fit_init(&g->problem, columns, &g->covariates_fit, err);
+    if (!status)
+        status = vxs_covariates_fit_init(&g->problem, columns, &g->covariates_fit, err);
+    if (!status && !dual)
+        status = vxs_dual_projection_init(&g->problem, g->covariates_fit.rank, &g->reach, err);
+    for (size_t r = 0; r < g->covariates_fit.rank && !status && !dual; r++)
+        vxs_dual_projection_add(&g->reach, g->problem.covariates + g->covariates_fit.from[r] * n);
+    return status;
 }
 
 vxs_status vxs_cutting_plane_begin(const vxs_context *context, const vxs_problem *problem,

@@ -5,6 +5,7 @@
 
 #include "solver/covariates_fit.h"
 #include "solver/cutting_plane/block_cache.h"
+#include "solver/dual_projection.h"
 #include "solver/solver.h"
 
 /* A cutting plane, one an iteration: the constraint of some feature blocks, whose weights omega are
@@ -33,7 +34,9 @@ struct vxs_cutting_plane {
     double *prediction;    /* n: with covariates */
     double *gradient;      /* n: C u f'; alpha = -y gradient */
     double *dual_gradient; /* n: gradient at the dual point, if the subproblem solver has its own */
-    double value;          /* C sum u f */
+    vxs_dual_projection reach;    /* otherwise the dual point is the gradient, */
+    double *feasible, *curvature; /* n: orthogonal to the covariates beyond rounding */
+    double value;                 /* C sum u f */
     /* The blocks with the largest scores at the last solution. */
     vxs_scored *best;
     size_t best_count;
