@@ -71,12 +71,24 @@ static void print_head(FILE *out, const vxs_compared *c)
                 positive, vxs_plural(positive), c->classes[0], c->n - positive);
 }
 
+/* Models that 'cv --method A,B' has named by their methods. */
+static bool is_in_names(const vxs_compared *c, const vxs_compared_option *option)
+{
+    size_t m = 0;
+    while (m < c->model_count && option->values[m] &&
+           strcmp(option->values[m], c->models[m].name) == 0)
+        m++;
+    return m == c->model_count;
+}
+
 static void print_options(FILE *out, const vxs_compared *c)
 {
     if (c->option_count == 0)
         fprintf(out, "  %s\n",
                 vxs_compared_is_one(c) ? "all of one cross-validation" : "no option differs");
     for (size_t k = 0; k < c->option_count; k++) {
+        if (is_in_names(c, &c->options[k]))
+            continue;
         fprintf(out, "  %s: ", c->options[k].name);
         for (size_t m = 0; m < c->model_count; m++)
             fprintf(out, "%s%s %s", m > 0 ? ", " : "", c->models[m].name,

@@ -237,9 +237,10 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
     const char *dir = call->shared->out;
     char subjects[VXS_SUBJECTS_TEXT], seconds[VXS_REAL_TEXT];
     bool nested = cv->settings.inner_folds > 0;
-    fprintf(out, "%s cross-validation of '%s', %s: %s, %s loss\n", nested ? "Nested" : "Plain",
+    fprintf(out, "%s cross-validation of '%s', %s: %s, %s loss%s\n", nested ? "Nested" : "Plain",
             t->settings.target, vxs_subjects_text(t, subjects), vxs_task_method(t)->name,
-            vxs_loss_name(&t->settings, &cv->method, t->loss));
+            vxs_loss_name(&t->settings, &cv->method, t->loss),
+            vxs_task_has_pairs(t) ? ", one-vs-one" : "");
     fprintf(out, "  %zu folds, %zu repeat%s, ", cv->folds.count, cv->folds.repeats,
             vxs_plural(cv->folds.repeats));
     if (nested)

@@ -125,7 +125,7 @@ static bool goes_by_cost(const vxs_model *m)
 static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c,
                          const fit_settings *settings)
 {
-    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT], text[VXS_METRIC_TEXT];
+    char lambda[VXS_REAL_TEXT], ratio[VXS_REAL_TEXT], text[VXS_METRIC_TEXT], axis[VXS_AXIS_TEXT];
     int64_t folds = settings->choose;
     const char *by = vxs_choice_words(settings->choose_by, text);
     if (goes_by_cost(m))
@@ -133,6 +133,8 @@ static void print_lambda(FILE *out, const vxs_model *m, const vxs_certificate *c
     else
         fprintf(out, "  lambda = %s (%s lambda_max)", vxs_score_text(c->lambda, false, lambda),
                 vxs_score_text(c->lambda / c->lambda_max, false, ratio));
+    if (folds != 0)
+        fputs(vxs_axis_chosen(&m->selection, axis), out);
     if (folds > 0)
         fprintf(out, ", chosen by %lld-fold CV", (long long)folds);
     else if (folds != 0)
@@ -212,9 +214,10 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     const char *dir = call->shared->out;
     FILE *out = call->out;
     char subjects[VXS_SUBJECTS_TEXT];
-    fprintf(out, "Fitted '%s' of %s: %s, %s loss\n", t->settings.target,
+    fprintf(out, "Fitted '%s' of %s: %s, %s loss%s\n", t->settings.target,
             vxs_subjects_text(t, subjects), vxs_method_names[m->task.method],
-            vxs_loss_name(&m->task, call->method, m->loss));
+            vxs_loss_name(&m->task, call->method, m->loss),
+            vxs_task_has_pairs(t) ? ", one-vs-one" : "");
     vxs_print_positive(out, t);
     vxs_print_decision(out, ((const fit_settings *)call->values)->decision);
     size_t certificates = m->loss == &vxs_multinomial_loss ? 1 : m->output_count;

@@ -205,8 +205,10 @@ void vxs_section_done(const vxs_results *s)
     fputs("</td></tr>\n", s->out);
     write_preprocessing(s);
     write_patches(s);
-    vxs_html(s->out, "<tr><th>Model</th><td>%s, %s loss; features %s</td></tr>\n",
+    bool pairs = s->record.class_count > 2 && task->multiclass == VXS_ONE_VS_ONE;
+    vxs_html(s->out, "<tr><th>Model</th><td>%s, %s loss%s; features %s</td></tr>\n",
              s->record.method->name, s->record.loss_name,
+             pairs ? ", each pair of classes (one-vs-one)" : "",
              scaling_words(vxs_results_text(vxs_json_get(s->about, "task"), "standardize")));
     table_rows rows = { .s = s };
     vxs_list_settings(&s->record, &(vxs_setting_rows){ begin_row, &rows });

@@ -37,6 +37,7 @@ done
 # --force takes away what voxsift put there, with its pages, and nothing else
 several() { run voxsift cv c --target dx --method lasso,svm --nlambda 4 --bootstraps 100 -q "$@"; }
 several -o out
+same "methods that name the models are not listed as an option that differs" "$(grep -c "^  method: " "$work/out")" 0
 same "a run" "$code$(ls -A out | tr '\n' ' ')" "0.voxsift compare.json compare.tsv lasso svm "
 same "one table" "$(grep -c '^Comparison of 2 cross-validations' "$work/out")$(grep -c 'held-out' "$work/out")" 11
 holds "where the rest is" "  out/svm           the files of 'voxsift cv --method svm'" "$work/out"

@@ -17,6 +17,15 @@ rm -rf ./*
 works "a cohort" voxsift simulate lasso --subjects 20 --features 5 -o c
 refuses 2 "'--gamma' goes with '--kernel rbf' or '--kernel poly'" voxsift fit c --target score --method svm --gamma 2 -o m
 works "with rbf" voxsift fit c --target score --method svm --kernel rbf --gamma 2 -o m
+works "gamma of a list" voxsift fit c --target score --method svm --kernel rbf --gamma 1,2 --choose-lambda 3 -q -o g
+same "the choice is said" "$(grep -cE 'C = [0-9.]+ and gamma [12], chosen by 3-fold CV' "$work/out")" 1
+awk -v OFS='\t' 'NR == 1 { print $0, "kind" } NR > 1 { print $0, "abc" }' c/participants.tsv |
+    awk -v OFS='\t' 'NR > 1 { $NF = substr("abc", NR % 3 + 1, 1) } { print }' > kinds.tsv && mv kinds.tsv c/participants.tsv
+works "pairs of classes" voxsift fit c --target kind --method svm --multiclass one-vs-one --calibrate 2 -q -o pairs
+holds "the terminal says that they are" "svm, soft-margin loss, one-vs-one" "$work/out"
+works "their page" voxsift report pairs -o pairs.html
+holds "the page says that they are" "each pair of classes (one-vs-one)" pairs.html
+rm -r g pairs pairs.html
 works "screened" voxsift fit c --target score --method svm --solver screened -o s
 same "bounds are counted" "$(grep -c '"screening"' s/model.json m/model.json)" "s/model.json:1
 m/model.json:0"
