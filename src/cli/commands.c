@@ -4,19 +4,24 @@
 
 #include <string.h>
 
-extern const vxs_command vxs_cmd_info, vxs_cmd_regions, vxs_cmd_cohort, vxs_cmd_patches,
-    vxs_cmd_simulate, vxs_cmd_fit, vxs_cmd_path, vxs_cmd_cv, vxs_cmd_permute, vxs_cmd_stability,
-    vxs_cmd_merge, vxs_cmd_compare, vxs_cmd_predict, vxs_cmd_report, vxs_cmd_check_model,
-    vxs_cmd_methods, vxs_cmd_version, vxs_cmd_describe, vxs_cmd_completion, vxs_cmd_help;
+extern const vxs_command vxs_cmd_info, vxs_cmd_regions, vxs_cmd_match, vxs_cmd_cohort,
+    vxs_cmd_patches, vxs_cmd_simulate, vxs_cmd_fit, vxs_cmd_path, vxs_cmd_cv, vxs_cmd_permute,
+    vxs_cmd_stability, vxs_cmd_merge, vxs_cmd_compare, vxs_cmd_predict, vxs_cmd_report,
+    vxs_cmd_check_model, vxs_cmd_methods, vxs_cmd_version, vxs_cmd_describe, vxs_cmd_completion,
+    vxs_cmd_help;
 
 const vxs_command *const vxs_commands[] = {
-    &vxs_cmd_info,       &vxs_cmd_regions,  &vxs_cmd_cohort,
-    &vxs_cmd_patches,    &vxs_cmd_simulate, &vxs_cmd_fit,
-    &vxs_cmd_path,       &vxs_cmd_cv,       &vxs_cmd_permute,
-    &vxs_cmd_stability,  &vxs_cmd_compare,  &vxs_cmd_merge,
-    &vxs_cmd_predict,    &vxs_cmd_report,   &vxs_cmd_check_model,
-    &vxs_cmd_methods,    &vxs_cmd_version,  &vxs_cmd_describe,
-    &vxs_cmd_completion, &vxs_cmd_help,     NULL,
+    &vxs_cmd_info,      &vxs_cmd_regions,
+    &vxs_cmd_match,     &vxs_cmd_cohort,
+    &vxs_cmd_patches,   &vxs_cmd_simulate,
+    &vxs_cmd_fit,       &vxs_cmd_path,
+    &vxs_cmd_cv,        &vxs_cmd_permute,
+    &vxs_cmd_stability, &vxs_cmd_compare,
+    &vxs_cmd_merge,     &vxs_cmd_predict,
+    &vxs_cmd_report,    &vxs_cmd_check_model,
+    &vxs_cmd_methods,   &vxs_cmd_version,
+    &vxs_cmd_describe,  &vxs_cmd_completion,
+    &vxs_cmd_help,      NULL,
 };
 
 #define COMMANDS (sizeof(vxs_commands) / sizeof(vxs_commands[0]))

@@ -122,6 +122,7 @@ static const value_hint commands[] = {
     { NULL, "mcnemar", "compare" },    { NULL, "ttest", "compare" },
     { NULL, "diff", "compare" },       { NULL, "glmnet", "fit" },
     { NULL, "cluster", "regions" },    { NULL, "fslinfo", "info" },
+    { NULL, "dice", "match" },         { NULL, "overlap", "match" },
     { NULL, "boutiques", "describe" },
 };
 

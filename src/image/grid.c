@@ -204,6 +204,57 @@ double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b)
     return largest;
 }
 
+/* Which axis of b each axis of a runs along, and where on b it starts (0, or n - 1 to run back);
+ * false if they are not the same axes with the same numbers of voxels. */
+static bool pair_with(const vxs_grid *a, const vxs_grid *b, int axis[3], double sign[3])
+{
+    double inverse[4][4];
+    bool taken[3] = { false, false, false };
+    if (!vxs_grid_inverse(b, inverse))
+        return false;
+    for (int c = 0; c < 3; c++) {
+        axis[c] = -1;
+        for (int r = 0; r < 3; r++) {
+            double along = 0; /* voxels of b along its axis r, for one voxel of a along c */
+            for (int k = 0; k < 3; k++)
+                along += inverse[r][k] * a->affine[k][c];
+            if (fabs(along) < 0.5)
+                continue;
+            if (axis[c] >= 0 || taken[r] || a->shape[c] != b->shape[r])
+                return false;
+            axis[c] = r;
+            taken[r] = true;
+            sign[c] = along < 0 ? -1 : 1;
+        }
+        if (axis[c] < 0)
+            return false;
+    }
+    return true;
+}
+
+bool vxs_grid_is_turned(const vxs_grid *a, const vxs_grid *b, double tolerance)
+{
+    int axis[3];
+    double sign[3];
+    if (!pair_with(a, b, axis, sign))
+        return false;
+    for (int corner = 0; corner < 8; corner++) { /* outer ones: a single voxel has a size too */
+        double in_a[3], in_b[3], at_a[3], at_b[3], squares = 0;
+        for (int c = 0; c < 3; c++) {
+            double last = (double)a->shape[c] - 1;
+            in_a[c] = corner >> c & 1 ? last + 0.5 : -0.5;
+            in_b[axis[c]] = sign[c] > 0 ? in_a[c] : last - in_a[c];
+        }
+        vxs_grid_position(a, in_a, at_a);
+        vxs_grid_position(b, in_b, at_b);
+        for (int d = 0; d < 3; d++)
+            squares += (at_a[d] - at_b[d]) * (at_a[d] - at_b[d]);
+        if (!(sqrt(squares) <= tolerance))
+            return false;
+    }
+    return true;
+}
+
 vxs_status vxs_grid_check_orientation_known(const vxs_grid *grid, const vxs_grid *images,
                                             const char *path, const char *what, vxs_error *err)
 {

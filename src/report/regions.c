@@ -196,11 +196,10 @@ static vxs_status make_directory(const vxs_context *context, const vxs_region_ta
     return status;
 }
 
-/* The map of a directory that voxsift made, or the image itself; freed by the caller. */
-static char *find_map(const char *map, vxs_error *err)
+char *vxs_find_map(const char *map, vxs_error *err)
 {
     static const char *const maps[] = { "weights.nii.gz", "weights_mean.nii.gz", "stable.nii.gz",
-                                        "frequency.nii.gz" };
+                                        "frequency.nii.gz", "truth.nii.gz" };
     struct stat about;
     if (stat(map, &about) != 0 || !S_ISDIR(about.st_mode))
         return vxs_format(err, "%s", map);
@@ -224,7 +223,7 @@ vxs_status vxs_regions(const vxs_context *context, const vxs_regions_settings *s
     vxs_region_table t = { .settings = settings, .warnings = warnings };
     err = err ? err : &own;
     /* the command that opens both is run from another folder */
-    char *found = find_map(map, err);
+    char *found = vxs_find_map(map, err);
     if (!found)
         return err->status;
     char *absolute = realpath(found, NULL);

@@ -24,6 +24,9 @@ typedef struct {
  * FSL's table by rising size. */
 int vxs_region_index(const vxs_region_table *t, size_t k);
 
+/* The map of a directory that voxsift made, or the image itself; freed by the caller. */
+char *vxs_find_map(const char *map, vxs_error *err);
+
 /* table.c */
 void vxs_region_write(const vxs_region_table *t, FILE *stream);
 void vxs_region_write_json(const vxs_region_table *t, FILE *stream);

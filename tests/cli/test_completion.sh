@@ -7,7 +7,7 @@ bash_says() { # words of the command line, the last one being completed
 }
 touch "a file.tsv" afile.npy
 same "bash: commands" "$(bash_says voxsift si)" "simulate"
-same "bash: all commands" "$(bash_says voxsift '')" "info regions cohort patches simulate fit path cv permute stability compare merge predict report check-model methods version describe completion help"
+same "bash: all commands" "$(bash_says voxsift '')" "info regions match cohort patches simulate fit path cv permute stability compare merge predict report check-model methods version describe completion help"
 same "bash: options" "$(bash_says voxsift simulate --no)" "--nonzero --noise --no-fsync"
 same "bash: choices" "$(bash_says voxsift simulate --target d)" "diagnosis"
 same "bash: operands" "$(bash_says voxsift simulate l)" "lasso"

@@ -1,6 +1,6 @@
 # Every command answers -h and --help on standard output, with nothing else needed, in 80 columns and few lines.
 commands=$(voxsift help | sed '/^Help$/,$d' | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
-same "help lists the commands" "$(echo $commands)" "info regions cohort patches simulate fit path cv permute stability compare merge predict report check-model methods version describe completion help"
+same "help lists the commands" "$(echo $commands)" "info regions match cohort patches simulate fit path cv permute stability compare merge predict report check-model methods version describe completion help"
 works "overview" voxsift help
 cp "$work/out" overview
 for alias in --help -h; do

@@ -82,6 +82,7 @@ EOP
 warns 1 patches images.tsv --image-column image --label-column label --per-class 9 -o w # who has gaps
 warns 1 info none.nii.gz
 warns 1 regions none.nii.gz --threshold 1
+warns 2 match a.nii.gz none.nii.gz --resample # NaN, and nothing
 # every command whose help has --json is among these
 for command in $(voxsift help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
     voxsift help "$command" | grep -q -e '--json ' || continue

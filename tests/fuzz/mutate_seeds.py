@@ -180,7 +180,7 @@ def model_commands(cohort, more):
     return ["info {d} --json", "info {d}", "predict {d} {s}/c-%s --json" % cohort + more, "predict {d} {s}/c-%s" % cohort + more,
             "check-model {d} {s}/c-%s --json" % cohort, "check-model {d} {s}/c-%s" % cohort, "report {d} -o {o}.html"] + (
                 ["predict {d} {s}/raw/images.tsv --image-column image --json", "report {d} --atlas {s}/raw/atlas.nii.gz -o {o}.html",
-                 "regions {d}/weights.nii.gz -o {o}"] if cohort == "voxels" else [])
+                 "regions {d}/weights.nii.gz -o {o}", "match {d} {s}/c-voxels/coverage.nii.gz --resample --json"] if cohort == "voxels" else [])
 
 
 TABLES = {
@@ -207,7 +207,7 @@ TABLES = {
     "x.svm": ["cohort --svmlight {d}/x.svm -o {o} --json"],
     "atlas.nii.gz": ["cohort {s}/raw/images.tsv --image-column image --regions --atlas {d}/atlas.nii.gz -o {o} --json",
                      "fit {s}/c-voxels --target dx --method fgm --groups atlas:{d}/atlas.nii.gz --per-iteration 1 --iterations 1 -o {o} --json",
-                     "regions {s}/m-lasso/weights.nii.gz --atlas {d}/atlas.nii.gz -o {o}", "info {d}/atlas.nii.gz --json"],
+                     "regions {s}/m-lasso/weights.nii.gz --atlas {d}/atlas.nii.gz -o {o}", "match {s}/m-lasso {d}/atlas.nii.gz --resample --tolerance 3", "info {d}/atlas.nii.gz --json"],
     "names.tsv": ["cohort {s}/raw/images.tsv --image-column image --regions --atlas {s}/raw/atlas.nii.gz --atlas-names {d}/names.tsv -o {o} --json",
                   "regions {s}/m-lasso/weights.nii.gz --atlas {s}/raw/atlas.nii.gz --atlas-names {d}/names.tsv -o {o}"],
     "four.nii.gz": ["cohort {d}/four.nii.gz --rows {s}/raw/rows.tsv -o {o} --json", "info {d}/four.nii.gz --json"],

@@ -141,3 +141,56 @@ Test(grid, voxels_that_are_too_small_are_refused)
         cr_assert(strstr(err.message, "10 x 12 x 14"), "%s", err.message);
     }
 }
+
+/* The axes of `g` in another order and direction, on the same voxels. */
+static vxs_grid turned(const vxs_grid *g, const int axis[3], const bool back[3])
+{
+    vxs_grid other = *g;
+    double first[3] = { 0, 0, 0 }, at[3];
+    for (int c = 0; c < 3; c++) {
+        other.shape[c] = g->shape[axis[c]];
+        for (int r = 0; r < 3; r++)
+            other.affine[r][c] = (back[c] ? -1 : 1) * g->affine[r][axis[c]];
+        if (back[c])
+            first[axis[c]] = (double)g->shape[axis[c]] - 1;
+    }
+    vxs_grid_position(g, first, at);
+    for (int r = 0; r < 3; r++)
+        other.affine[r][3] = at[r];
+    return other;
+}
+
+Test(grid, turned_axes_are_the_same_voxels)
+{
+    static const int ways[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                    { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    vxs_grid g = grid_of(2, 1.5, 3);
+    g.affine[0][1] = 0.4; /* sheared */
+    g.affine[2][0] = -0.3;
+    for (int w = 0; w < 6; w++)
+        for (int flips = 0; flips < 8; flips++) {
+            const bool back[3] = { flips & 1, flips & 2, flips & 4 };
+            vxs_grid other = turned(&g, ways[w], back);
+            cr_assert(vxs_grid_is_turned(&g, &other, 1e-9), "%d %d", w, flips);
+            cr_assert(vxs_grid_is_turned(&other, &g, 1e-9), "%d %d", w, flips);
+            vxs_grid moved = other;
+            moved.affine[1][3] += 0.2;
+            cr_assert(!vxs_grid_is_turned(&g, &moved, 0.1) && vxs_grid_is_turned(&g, &moved, 0.3));
+            other.shape[1]++;
+            cr_assert(!vxs_grid_is_turned(&g, &other, 0.1), "another shape");
+        }
+    vxs_grid half = g; /* the same field of view with other voxels */
+    half.shape[0] *= 2;
+    for (int r = 0; r < 3; r++) {
+        half.affine[r][0] /= 2;
+        half.affine[r][3] -= half.affine[r][0] / 2;
+    }
+    cr_assert(!vxs_grid_is_turned(&g, &half, 0.1));
+    vxs_grid thin = grid_of(2, 2, 2), thick = grid_of(2, 2, 2.5);
+    thin.shape[2] = thick.shape[2] = 1;
+    cr_assert(!vxs_grid_is_turned(&thin, &thick, 0.1), "one voxel of another size");
+    vxs_grid skew = grid_of(2, 2, 2);
+    skew.affine[0][1] = 2; /* steps of one voxel go along two axes */
+    vxs_grid plain = grid_of(2, 2, 2);
+    cr_assert(!vxs_grid_is_turned(&plain, &skew, 0.1) && !vxs_grid_is_turned(&skew, &plain, 0.1));
+}

@@ -36,6 +36,10 @@ const char *vxs_grid_orientation_text(const vxs_grid *grid, char text[VXS_ORIENT
 int vxs_grid_handedness(const vxs_grid *grid);
 /* Maximum distance in mm between corresponding corner voxels; INFINITY if the shapes differ. */
 double vxs_grid_distance(const vxs_grid *a, const vxs_grid *b);
+/* True if both have the same voxels, perhaps with axes in another order or direction: each center
+ * is within `tolerance` mm of one of the other. Resampling to the nearest voxel then turns one into
+ * the other without loss. */
+bool vxs_grid_is_turned(const vxs_grid *a, const vxs_grid *b, double tolerance);
 /* Masks and atlases must have an orientation if the images do, and none otherwise: a mixture may
  * exchange left and right. `what`: "mask", "atlas", of the file `path`. */
 VXS_MUST_CHECK vxs_status vxs_grid_check_orientation_known(const vxs_grid *grid,
@@ -126,6 +130,13 @@ VXS_MUST_CHECK vxs_status vxs_components_of_equal_values(const uint8_t *mask, co
                                                          const size_t shape[3], int connectivity,
                                                          int32_t *labels, size_t *count,
                                                          vxs_error *err);
+
+/* ---- Distances: masks as above --------------------------------------------------------------- */
+
+/* Of each voxel of `from`, the distance in mm between its center and the nearest one of `to`: 0 for
+ * a voxel of both, INFINITY if `to` is empty. Other entries stay as they are. */
+VXS_MUST_CHECK vxs_status vxs_voxel_distances(const vxs_grid *grid, const uint8_t *from,
+                                              const uint8_t *to, double *distances, vxs_error *err);
 
 /* ---- Atlases --------------------------------------------------------------------------------- */
 
