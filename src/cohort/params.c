@@ -143,7 +143,7 @@ const vxs_param vxs_patch_params[] = {
                   "edge of the patch around a voxel, in voxels, odd; 1: the voxel alone",
                   .head = VXS_HEAD_IMAGES, .usual = true),
     VXS_TEXT_ROW("means", "MM,...", OF(means),
-                 "also the mean of each contrast within these distances of the voxel",
+                 "also the mean of each contrast within these distances in mm of the voxel",
                  .head = VXS_HEAD_IMAGES),
     VXS_FLAG_ROW("coordinates", OF(coordinates), "also the voxel's x, y and z in mm as features",
                  .head = VXS_HEAD_IMAGES, .usual = true),

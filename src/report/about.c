@@ -21,6 +21,11 @@ const vxs_json *vxs_results_subjects(const vxs_results *s)
     return training ? training : s->about;
 }
 
+const char *vxs_results_rows(const vxs_results *s)
+{
+    return vxs_patches_of(s->about) ? "voxels" : "subjects";
+}
+
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 static void write_variable(const vxs_results *s)

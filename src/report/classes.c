@@ -41,13 +41,13 @@ void vxs_section_classes(const vxs_results *s)
     fputs("</tr>\n", s->out);
     for (const vxs_json *row = confusion->first; row; row = row->next)
         write_row(s, row);
-    fputs("</table>\n<p class=\"small\">Numbers of held-out subjects (mean over repeats), and "
-          "percentages of the true class. Sensitivity is computed within folds, as balanced "
-          "accuracy is, and may differ slightly from the percentage. PPV (positive predictive "
-          "value): of the subjects that are "
-          "predicted as a class, the fraction that belong to it; it depends on how frequent the "
-          "class is in this cohort.</p>\n",
-          s->out);
+    vxs_html(s->out,
+             "</table>\n<p class=\"small\">Numbers of held-out %s (mean over repeats), and "
+             "percentages of the true class. Sensitivity is computed within folds, as balanced "
+             "accuracy is, and may differ slightly from the percentage. PPV (positive predictive "
+             "value): of the %s that are predicted as a class, the fraction that belong to it; it "
+             "depends on how frequent the class is in this cohort.</p>\n",
+             vxs_results_rows(s), vxs_results_rows(s));
 }
 
 void vxs_row_of_positive(const vxs_results *s)

@@ -157,7 +157,7 @@ static void write_within(const vxs_results *s)
 
 static void write_verdict(const vxs_results *s)
 {
-    const char *rows = vxs_patches_of(s->about) ? "voxels" : "subjects";
+    const char *rows = vxs_results_rows(s);
     vxs_html(s->out, "<p class=\"lead\">%s cross-validation of %s, %g %s. Held-out %s: ",
              vxs_results_folds(s).inner > 0 ? "Nested" : "Plain",
              vxs_results_text(s->about, "target"), vxs_results_number(s->about, "subjects"), rows,
@@ -228,9 +228,10 @@ void vxs_sentence_comparison(const vxs_results *s)
                                        "precision and precision at break-even compare"
                                      : "The correlation compares";
     if (strcmp(vxs_results_text(c, "subjects_of"), "one fold") == 0)
-        vxs_html(s->out, "%s held-out subjects of the same fold (%g pairs%s in %g folds)", names,
-                 vxs_results_number(c, "pairs_within_folds"),
-                 s->classes ? " of subjects of different classes" : "",
+        vxs_html(s->out, "%s held-out %s of the same fold (%g pairs%s%s%s in %g folds)", names,
+                 vxs_results_rows(s), vxs_results_number(c, "pairs_within_folds"),
+                 s->classes ? " of " : "", s->classes ? vxs_results_rows(s) : "",
+                 s->classes ? " of different classes" : "",
                  vxs_results_number(c, "folds_with_pairs"));
     else
         vxs_html(s->out,
@@ -274,9 +275,10 @@ static void write_table(const vxs_results *s)
                             ? " The ROC curve pools the scores of all folds (with several repeats, "
                               "of the first), so that the area under it may differ from the AUC."
                             : "";
-    fputs("<table class=\"n\"><tr><th>held-out subjects</th><th>model</th><th>95&nbsp;% "
-          "interval</th>",
-          s->out);
+    vxs_html(s->out,
+             "<table class=\"n\"><tr><th>held-out %s</th><th>model</th><th>95&nbsp;%% "
+             "interval</th>",
+             vxs_results_rows(s));
     for (const vxs_json *b = other ? other->first : NULL; b; b = b->next)
         vxs_html(s->out,
                  "<th>%s<br><small>model&nbsp;&minus;&nbsp;baseline<br>(95&nbsp;%% "
@@ -289,15 +291,17 @@ static void write_table(const vxs_results *s)
     fputs("</table>\n<p class=\"small\">", s->out);
     vxs_sentence_comparison(s);
     vxs_html(s->out,
-             "; all other metrics are computed over all subjects.%s%s Under the value of each "
+             "; all other metrics are computed over all %s.%s%s Under the value of each "
              "baseline: the difference model - baseline, with an interval from the same bootstrap "
              "draws. ",
-             curve, meanings);
+             vxs_results_rows(s), curve, meanings);
     describe_baselines(s, other);
-    vxs_html(s->out,
-             " scores.tsv also has inner scores, which only choose %s and are optimistically "
-             "biased.</p>\n",
-             vxs_record_path(&s->record)->name);
+    if (vxs_results_folds(s).inner > 0)
+        vxs_html(s->out,
+                 " scores.tsv also has inner scores, which only choose %s and are optimistically "
+                 "biased.",
+                 vxs_record_path(&s->record)->name);
+    fputs("</p>\n", s->out);
 }
 
 static void write_warnings(const vxs_results *s)

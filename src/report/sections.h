@@ -126,6 +126,8 @@ typedef struct {
     double folds, repeats, inner;
 } vxs_fold_counts;
 vxs_fold_counts vxs_results_folds(const vxs_results *results);
+/* "voxels" of 'voxsift patches', else "subjects". */
+const char *vxs_results_rows(const vxs_results *results);
 
 /* participant_flow.c: subjects that were read, left out and analysed; and levels of covariates that
  * no training subject had */

@@ -14,7 +14,10 @@ same "row and paragraph have the threshold" "$(grep -c "learned in the training 
 works "fit chooses by AUC" voxsift fit c --target dx --nlambda 4 --choose-lambda 3 --choose-by auc --decision f1 -q -o by-fit
 holds "fit says by what" "chosen by 3-fold CV (largest AUC)" "$work/out"
 holds "and the threshold" "for the largest F1" "$work/out"
-rm -r by by.html by-fit
+works "no inner folds" voxsift cv c --target dx --folds 3 --inner-folds 0 -q -o plain
+works "its page" voxsift report plain -o plain.html
+same "has no inner scores" "$(grep -c "inner scores" plain.html) $(grep -c "inner scores" by.html)" "0 1"
+rm -r by by.html by-fit plain plain.html
 cv() { refuses "$1" "$2" voxsift cv c --target score -o x "${@:3}"; }
 cv 2 "lambda means something else in every fold; give --lambda-ratio" --lambda 3
 cv 2 "'--lambda-ratio' must lie between 0 and 1 here" --lambda-ratio 1

@@ -225,6 +225,7 @@ voxsift("merge", "part1", "part2", "-o", "merged")
 check("merged", json.load(open("merged/cv.json"))["within_people"] == about)
 out, err = voxsift("report", "cv", "-o", "cv.html")
 page = open("cv.html").read()
+assert "held-out voxels" in page and "held-out subjects" not in page, "rows are voxels"
 check("the page", f"the mean AUC is {about['mean']:.3f}"[:-1] in page and "Weights by contrast and place" in page)
 weights = {r["feature"]: float(r["mean"]) for r in csv.DictReader(open("cv/weights.tsv"), delimiter="\t")}
 square = page[page.index("<h3>two</h3>"):]
