@@ -28,7 +28,7 @@ ids = [f"sub-{k:02}" for k in range(N)]
 pairs = [f"sub-{k // 2:02}_ses-{k % 2 + 1}" for k in range(N)]
 for name, who in (("c", ids), ("scans", pairs)):
     write(f"{name}.tsv", {"participant_id": who, "score": score, "dx": dx, "three": three, "age": np.round(rng.uniform(20, 60, N), 2),
-                          "site": np.repeat(list("pqrt"), N // 4)})
+                          "site": np.repeat(list("pqrt"), N // 4), "uneven": np.repeat(list("pqrt"), [35, 15, 6, 4])})
     write(f"{name}-x.tsv", {"participant_id": who, **{f"f{j}": X[:, j] for j in range(P)}})
     run("cohort", "--feature-table", f"{name}-x.tsv", "--participants", f"{name}.tsv", "-q", "-o", name)
 
@@ -194,12 +194,15 @@ cv("small-2", "dx", "--folds", "20", "--inner-folds", "0", "--lambda-ratio", "0.
 d = difference(compare("small-1", "small-2", "--permutations", "99"))
 check("one person of a class in a fold", d["delong"]["undefined"] == "a fold has one person of a class" and d["delong"]["p"] is None and d["swaps"]["p"] > 0, d)
 
-for kind, metric in (("score", "r"), ("score", "mae"), ("dx", "auc"), ("dx", "balanced_accuracy"), ("dx", "brier"), ("three", "auc")):
+cv("uneven-1", "score", "--folds-from", "uneven")
+cv("uneven-2", "score", "--folds-from", "uneven", "--ridge", "20")
+for kind, metric in (("uneven", "mae"), ("score", "r"), ("score", "mae"), ("dx", "auc"), ("dx", "balanced_accuracy"), ("dx", "brier"), ("three", "auc")):
     d = difference(compare(f"{kind}-1", f"{kind}-2", "--metric", metric, "--permutations", "99"), metric)["t_test"]
     folds = [json.load(open(f"{kind}-{k}/cv.json")) for k in (1, 2)]
     x = np.subtract(*(np.array(f["outer"][metric]["per_fold"], float) for f in folds))
     x = x[~np.isnan(x)]
-    ratio = sum(f["test"] for f in folds[0]["each_fold"]) / sum(f["training"] for f in folds[0]["each_fold"])
+    ratio = np.mean([f["test"] / f["training"] for f in folds[0]["each_fold"]])
+    check(f"{kind}: folds of one size or not", (kind == "uneven") == (ratio > 1.3 * sum(f["test"] for f in folds[0]["each_fold"]) / sum(f["training"] for f in folds[0]["each_fold"])), ratio)
     error = np.sqrt((1 / len(x) + ratio) * x.var(ddof=1))
     reach = stats.t.ppf(0.975, len(x) - 1) * error
     check(f"{kind}, {metric}: t", d["folds"] == len(x) and near([d["mean"], d["t"], d["p"], d["low"], d["high"]],
@@ -233,6 +236,17 @@ truth, fold = flat[1], flat[2]
 def draw(out, s):
     fabricate(out, template, truth, fold, s[None])
 
+
+# a fold whose calibration has no slope: the unit of its scores, which says nothing, is of no account
+mine, theirs = (1.5 * (2 * truth - 1) + 2 * rng.normal(size=N) for _ in range(2))
+odds, first = np.where(fold[0] == fold[0][0], -0.5, theirs), fold[0] == fold[0][0]
+draw("null-1", mine)
+swapped = []
+for unit in (1, 1024):
+    scores = np.where(first, unit * theirs, theirs)
+    fabricate("null-2", template, truth, fold, scores[None], odds[None])
+    swapped.append(difference(compare("null-1", "null-2", "--permutations", "999")))
+check("a slope of 0 in a fold", swapped[0]["difference"] == swapped[1]["difference"] and swapped[0]["swaps"] == swapped[1]["swaps"], swapped)
 
 RUNS = 200
 found = {"auc": 0, "accuracy": 0, "brier": 0}

@@ -28,9 +28,9 @@ def within(truth, fold, s, of):
     return total / (truth == 1).sum()
 
 
-def of_classes(truth, fold, s):
-    """All that cv.json says of one repeat of two classes, whose probabilities are sigmoids of scores."""
-    said, tp, p = s > 0, truth == 1, 1 / (1 + np.exp(-s))
+def of_classes(truth, fold, s, odds):
+    """All that cv.json says of one repeat of two classes; the predicted one is that of the score's sign."""
+    said, tp, p = s > 0, truth == 1, 1 / (1 + np.exp(-odds))
     sides = []
     for c in (1, 0):
         found = weight = 0
@@ -40,7 +40,7 @@ def of_classes(truth, fold, s):
             found += (at & (truth == c) & (said == c)).sum() * (at.sum() - are)
             weight += are * (at.sum() - are)
         sides.append(found / weight)
-    A, b = np.column_stack([np.ones(len(p)), s]), np.zeros(2)
+    A, b = np.column_stack([np.ones(len(p)), odds]), np.zeros(2)
     for _ in range(50):
         q = 1 / (1 + np.exp(-A @ b))
         b = b + np.linalg.solve((A.T * (q * (1 - q))) @ A, A.T @ (truth - q))
@@ -51,7 +51,7 @@ def of_classes(truth, fold, s):
             "breakeven": within(truth, fold, s, lambda y, z: y[np.argsort(-z)[:y.sum()]].mean()), "brier": ((p - truth) ** 2).mean(), "calibration_slope": b[1]}
 
 
-def of_scores(truth, fold, s):
+def of_scores(truth, fold, s, odds):
     t, p = truth.copy(), s.copy()
     for f in set(fold):
         t[fold == f] -= t[fold == f].mean()
@@ -61,11 +61,11 @@ def of_scores(truth, fold, s):
             "mae": abs(error).mean(), "rmse": np.sqrt((error ** 2).mean())}
 
 
-def fabricate(out, template, truth, folds, scores):
-    """Folds and scores are repeats x n; the classes of a template are no and yes, 0 and 1 in `truth`."""
-    (R, n), classes = scores.shape, "classes" in template
+def fabricate(out, template, truth, folds, scores, odds=None):
+    """Folds, scores and log odds (those of probabilities; without, the scores) are repeats x n; the classes of a template are no and yes, 0 and 1 in `truth`."""
+    (R, n), classes, odds = scores.shape, "classes" in template, scores if odds is None else odds
     about, ids = copy.deepcopy(template), [f"s{i:04}" for i in range(n)]
-    each = [(of_classes if classes else of_scores)(truth, folds[r], scores[r]) for r in range(R)]
+    each = [(of_classes if classes else of_scores)(truth, folds[r], scores[r], odds[r]) for r in range(R)]
     for m in each[0]:
         about["outer"][m]["pooled"] = float(np.mean([e[m] for e in each]))
     about["subjects"], about["repeats"] = n, R
@@ -74,7 +74,7 @@ def fabricate(out, template, truth, folds, scores):
     common = {"participant_id": ids * R, "repeat": column(lambda r, i: r + 1), "fold": column(lambda r, i: folds[r][i])}
     number = lambda values: column(lambda r, i: repr(float(values[r, i])))
     if classes:
-        p, name = 1 / (1 + np.exp(-scores)), ("no", "yes")
+        p, name = 1 / (1 + np.exp(-odds)), ("no", "yes")
         rest = {"truth": column(lambda r, i: name[int(truth[i])]), "predicted": column(lambda r, i: name[int(scores[r, i] > 0)]),
                 "score_yes": number(scores), "p_no": number(1 - p), "p_yes": number(p)}
     else:

@@ -73,7 +73,7 @@ typedef struct {
     double *truth;    /* n */
     vxs_folds folds;  /* groups: those of all models, joined */
     bool joined;      /* models have other groups */
-    double test_size; /* test subjects for each training subject */
+    double test_size; /* test subjects for each training subject: mean over folds */
     vxs_comparison comparison;
     const vxs_metric_row *metrics[VXS_MOST_METRICS];
     size_t metric_count;

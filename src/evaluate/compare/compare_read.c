@@ -112,6 +112,7 @@ typedef struct {
     vxs_record record;
     size_t subjects, repeats;
     double training; /* subjects of all folds */
+    double ratio;    /* of test to training subjects, mean over folds */
 } facts;
 
 /* A whole number of 1 ... 1e9. */
@@ -125,18 +126,21 @@ static vxs_status read_count(const vxs_json *about, const char *path, const char
     return VXS_OK;
 }
 
-/* The sums over folds of training and test subjects. */
+/* Training and test subjects of the folds. */
 static vxs_status read_sizes(const vxs_json *about, const char *path, facts *f, vxs_error *err)
 {
     const vxs_json *all = vxs_json_get(about, "each_fold");
-    double test = 0;
-    f->training = 0;
-    for (const vxs_json *k = all ? all->first : NULL; k; k = k->next) {
-        test += vxs_json_get_number(k, "test");
-        f->training += vxs_json_get_number(k, "training");
+    double test = 0, folds = 0;
+    f->training = f->ratio = 0;
+    for (const vxs_json *k = all ? all->first : NULL; k; k = k->next, folds++) {
+        double here = vxs_json_get_number(k, "test"), others = vxs_json_get_number(k, "training");
+        test += here;
+        f->training += others;
+        f->ratio += here / others;
     }
-    if (test == (double)f->subjects * (double)f->repeats && f->training > 0 &&
-        isfinite(f->training))
+    f->ratio /= folds;
+    if (test == (double)f->subjects * (double)f->repeats && f->ratio > 0 &&
+        isfinite(f->ratio) && isfinite(f->training))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s': the test subjects in 'each_fold' are not its %zu subjects in %zu "
@@ -262,6 +266,6 @@ vxs_status vxs_compared_read(vxs_compared *c, const char *const *paths, const ch
     for (size_t k = 0; k < c->model_count && !status; k++)
         status = read_model(c, k, &first, err);
     if (!status)
-        c->test_size = (double)first.subjects * (double)first.repeats / first.training;
+        c->test_size = first.ratio;
     return status ? status : vxs_compared_groups(c, err);
 }

@@ -3,8 +3,9 @@
  *
  * J folds of all repeats have differences d of mean m and variance s2 (divisor J - 1). Were folds
  * independent, m would have the variance s2 / J; their training sets share most subjects, and the
- * variance is estimated as (1 / J + n_test / n_train) s2. t = m / sqrt of it has J - 1 degrees of
- * freedom. It is the one test here that includes what another training sample would change. */
+ * variance is estimated as (1 / J + n_test / n_train) s2. The source has splits of one size; of
+ * folds that differ the mean ratio is taken. t = m / sqrt of it has J - 1 degrees of freedom. It is
+ * the one test here that includes what another training sample would change. */
 #include "evaluate/compare/compare.h"
 
 #include <math.h>

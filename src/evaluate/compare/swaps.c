@@ -21,6 +21,7 @@
 /* ---- One unit for scores of two classes ------------------------------------------------------ */
 
 #define CLEAR 1e-6 /* probabilities nearer to 0 or 1 have lost digits */
+#define FLAT  1e-6 /* log odds over a fold: of a slope of 0, which says nothing, the order is kept */
 
 static double logit(double p)
 {
@@ -46,11 +47,15 @@ static void calibrate_fold(const size_t *of, size_t fold, size_t n, const double
     size_t least, most;
     double slope = 1, offset = 0;
     find_ends(of, fold, n, score, p, &least, &most);
-    if (least != SIZE_MAX && score[most] > score[least]) {
-        slope = (logit(p[most]) - logit(p[least])) / (score[most] - score[least]);
-        offset = logit(p[least]) - slope * score[least];
+    if (least != SIZE_MAX) {
+        double width = score[most] - score[least], low = logit(p[least]);
+        double rise = logit(p[most]) - low;
+        if (!(fabs(rise) > FLAT))
+            rise = FLAT;
+        slope = width > 0 ? rise / width : 1;
+        offset = low - slope * score[least];
     }
-    if (!isfinite(slope) || !isfinite(offset) || slope == 0) {
+    if (!isfinite(slope) || !isfinite(offset)) {
         slope = 1;
         offset = 0;
     }
