@@ -95,6 +95,10 @@ static void print_options(FILE *out, const vxs_compared *c)
                     c->options[k].values[m] ? c->options[k].values[m] : "-");
         fputs("\n", out);
     }
+    for (size_t m = 0; m < c->model_count; m++)
+        if (c->models[m].baseline)
+            fprintf(out, "  %s: the %s baseline of %s\n", c->models[m].name,
+                    vxs_baseline_words(c->models[m].baseline, false), c->models[m].directory);
 }
 
 /* ---- Values and differences ------------------------------------------------------------------ */

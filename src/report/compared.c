@@ -249,10 +249,16 @@ static void write_options(const vxs_results *s)
         fputs("</tr>\n", s->out);
     }
     fputs("</table>\n", s->out);
-    vxs_html(s->out, "<p class=\"small\">%s</p>\n",
+    vxs_html(s->out, "<p class=\"small\">%s",
              first ? "Options that differ; all others are the same."
              : is_one(first_of(s->about, "models")) ? "All of one cross-validation."
                                                     : "No option differs.");
+    for (const vxs_json *m = first_of(s->about, "models"); m; m = m->next)
+        if (vxs_json_get(m, "baseline"))
+            vxs_html(s->out, " %s is the %s baseline of %s.", vxs_results_text(m, "name"),
+                     vxs_baseline_words(vxs_results_text(m, "baseline"), false),
+                     vxs_results_text(m, "directory"));
+    fputs("</p>\n", s->out);
 }
 
 static void write_paragraph(const vxs_results *s)

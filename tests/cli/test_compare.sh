@@ -48,8 +48,10 @@ done
 works "a page" voxsift report base-dx-1 -o base.html
 holds "with the baseline" "dx-1:dense" base.html
 holds "the page says of what they are" "All of one cross-validation." base.html
+holds "and what each is" " is the dense linear baseline of " base.html
 run voxsift compare dx-1 dx-1:constant --permutations 99 --bootstraps 100
 holds "and so does the terminal" "all of one cross-validation" "$work/out"
+holds "and what each is" "dx-1:constant: the constant baseline of dx-1" "$work/out"
 compare 65 "'dx-1/baselines.tsv' has no baseline 'covariates'" dx-1 dx-1:covariates
 compare 2 "'dx-1:dense' is given twice" dx-1:dense dx-1:dense
 compare 66 "no cross-validation 'dx-1:dens'" dx-1 dx-1:dens

@@ -139,8 +139,8 @@ static vxs_status read_sizes(const vxs_json *about, const char *path, facts *f, 
         f->ratio += here / others;
     }
     f->ratio /= folds;
-    if (test == (double)f->subjects * (double)f->repeats && f->ratio > 0 &&
-        isfinite(f->ratio) && isfinite(f->training))
+    if (test == (double)f->subjects * (double)f->repeats && f->ratio > 0 && isfinite(f->ratio) &&
+        isfinite(f->training))
         return VXS_OK;
     return vxs_fail(err, VXS_BAD_DATA,
                     "'%s': the test subjects in 'each_fold' are not its %zu subjects in %zu "
