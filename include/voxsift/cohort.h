@@ -94,7 +94,8 @@ typedef struct {
     size_t voxel_count;
     vxs_table *names; /* feature names in column `name_column`; NULL for voxels and unnamed */
     size_t name_column;
-    vxs_npy npy[3]; /* private */
+    const uint32_t *region; /* private: of each of `voxels`, if not regions.nii.gz says */
+    vxs_npy npy[3];         /* private */
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);

@@ -44,14 +44,30 @@ static void print_agreement(FILE *out, const vxs_task *task, const vxs_method_se
         fprintf(out, "  no half selected any\n");
 }
 
+/* Where nothing is stable. */
+static void print_advice(FILE *out, const vxs_task *task, const vxs_stability *r)
+{
+    size_t stable = 0;
+    for (size_t o = 0; o < vxs_task_outputs(task); o++)
+        stable += r->stable[o];
+    if (stable > 0 || r->mean_selected == 0)
+        return;
+    if (!r->clustered && !r->groups && task->cohort->kind == VXS_FEATURES_VOXELS)
+        fprintf(out, "  try: " VXS_TRY_CLUSTERS "\n");
+    else
+        fprintf(out, "  try: " VXS_TRY_MORE "\n");
+}
+
 static void print_words(const vxs_call *call, const vxs_task *task,
                         const vxs_method_settings *method, const vxs_stability *r)
 {
     FILE *out = call->out;
-    const char *dir = call->shared->out,
-               *counted = r->groups ? "groups" : vxs_feature_words(task->cohort->kind, 2);
-    bool fewer = !r->groups && r->candidates < task->cohort->p;
-    char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT];
+    const char *dir = call->shared->out, *counted = r->clustered ? "clusters"
+                                                    : r->groups
+                                                        ? "groups"
+                                                        : vxs_feature_words(task->cohort->kind, 2);
+    bool fewer = !r->groups && r->candidates < vxs_stability_task(task, r)->cohort->p;
+    char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT], median[VXS_REAL_TEXT];
     fprintf(out,
             "Stability selection for '%s', %s\n"
             "  each of %zu halves selects at most %zu of %zu %s%s\n",
@@ -66,7 +82,9 @@ static void print_words(const vxs_call *call, const vxs_task *task,
         else
             fprintf(out, "  ");
         fprintf(out, "%zu stable %s", r->stable[o],
-                vxs_feature_words(task->cohort->kind, r->stable[o]));
+                r->clustered && r->stable[o] == 1 ? "cluster"
+                : r->clustered                    ? counted
+                               : vxs_feature_words(task->cohort->kind, r->stable[o]));
         if (r->groups)
             fprintf(out, " in %zu group%s", r->stable_groups[o],
                     r->stable_groups[o] == 1 ? "" : "s");
@@ -77,8 +95,16 @@ static void print_words(const vxs_call *call, const vxs_task *task,
             "  expected number of falsely selected %s: at most %s (Shah & Samworth 2013; "
             "Meinshausen & Buehlmann 2010)\n",
             counted, vxs_short_text(r->error_bound, number));
+    if (r->clustered)
+        fprintf(out,
+                "  spatial tolerance: %s mm, the largest diameter of a cluster (median "
+                "%s mm)\n",
+                vxs_mm_text(r->clustered->tolerance, number),
+                vxs_mm_text(r->clustered->median, median));
     print_agreement(out, task, method, r);
-    fprintf(out, "  %s/frequencies.tsv  selection frequency of each feature\n", dir);
+    print_advice(out, task, r);
+    fprintf(out, "  %s/frequencies.tsv  selection frequency of each %s\n", dir,
+            r->clustered ? "cluster" : "feature");
     if (task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out,
                 "  %s/stable.nii.gz    stable voxels; frequency.nii.gz: all\n"

@@ -58,6 +58,31 @@ vxs_status vxs_cohort_regions_read(const char *directory, size_t count, vxs_coho
     return status ? status : read_table(directory, r, err);
 }
 
+/* Labels are region numbers from 1. */
+static vxs_status label_regions(const vxs_cohort *c, vxs_cohort_regions *r, vxs_error *err)
+{
+    vxs_status status = vxs_volume_new(&c->grid, &r->labels, err);
+    r->region = status ? NULL : vxs_alloc(c->p + 1, sizeof(*r->region), err);
+    if (!r->region)
+        return status ? status : VXS_FAILED;
+    r->most = c->p;
+    r->region[0] = VXS_NO_REGION;
+    for (size_t j = 0; j < c->p; j++)
+        r->region[j + 1] = j;
+    for (size_t k = 0; k < c->voxel_count; k++)
+        if (c->region[k] < c->p)
+            r->labels.values[c->voxels[k]] = (float)(c->region[k] + 1);
+    return VXS_OK;
+}
+
+vxs_status vxs_cohort_regions_of(const vxs_cohort *c, vxs_cohort_regions *r, vxs_error *err)
+{
+    if (!c->region)
+        return vxs_cohort_regions_read(c->path, c->p, r, err);
+    *r = (vxs_cohort_regions){ .count = c->p };
+    return label_regions(c, r, err);
+}
+
 void vxs_cohort_regions_release(vxs_cohort_regions *r)
 {
     vxs_volume_release(&r->labels);

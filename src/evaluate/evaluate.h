@@ -76,6 +76,7 @@ typedef struct vxs_job {
     size_t limit;      /* stop before more features than that have had a weight; 0: go on */
     bool limit_groups; /* more groups than that */
     bool *selected;    /* outputs x p: those that had one; with a limit */
+    bool *positive;    /* outputs x p: of these, whose weight was above 0 when it came about */
     double *scores;    /* outputs x points x test */
     double *sizes;     /* points: features with a weight, mean over outputs */
     vxs_solution *fits;

@@ -31,9 +31,11 @@ void vxs_job_release(vxs_job *job, size_t outputs)
     free(job->sizes);
     free(job->pattern);
     free(job->selected);
+    free(job->positive);
     job->fits = NULL;
     job->scores = job->sizes = job->pattern = NULL;
     job->selected = NULL;
+    job->positive = NULL;
 }
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
@@ -118,8 +120,8 @@ static size_t add_selected(bool *selected, size_t size, const size_t *set, size_
 }
 
 /* Adds the fit's features to those that were selected, unless these or their groups would be too
- * many. */
-static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
+ * many; returns whether there is room for more. */
+static bool add_fit(const runner *r, const vxs_solution *fit, size_t output)
 {
     size_t p = r->whole->cohort->p, groups = r->whole->groups.count, limit = r->job->limit;
     const vxs_selected *s = fit->selected;
@@ -131,6 +133,21 @@ static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
     if (count <= limit)
         add_selected(selected, p, fit->index, fit->count, p);
     return count < limit;
+}
+
+/* The same, and the signs of the weights of those that are new. */
+static bool has_room(const runner *r, const vxs_solution *fit, size_t output)
+{
+    size_t p = r->whole->cohort->p;
+    const bool *selected = r->job->selected + output * p;
+    bool *positive = r->job->positive + output * p;
+    for (size_t k = 0; k < fit->count; k++)
+        if (!selected[fit->index[k]])
+            positive[fit->index[k]] = fit->weight[k] > 0;
+    bool room = add_fit(r, fit, output);
+    for (size_t k = 0; k < fit->count; k++)
+        positive[fit->index[k]] = positive[fit->index[k]] && selected[fit->index[k]];
+    return room;
 }
 
 /* Predicts by a fit, which is kept if it is the last. */
@@ -259,7 +276,8 @@ static vxs_status allocate(runner *r, vxs_error *err)
         job->sizes = vxs_alloc(job->value_count, sizeof(*job->sizes), err);
     r->columns = vxs_alloc(r->whole->covariate_count, job->test_count * sizeof(*r->columns), err);
     job->selected = job->limit > 0 ? vxs_alloc(outputs, p * sizeof(*job->selected), err) : NULL;
-    if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->selected))
+    job->positive = job->selected ? vxs_alloc(outputs, p * sizeof(*job->positive), err) : NULL;
+    if (!job->scores || !job->sizes || !r->columns || (job->limit > 0 && !job->positive))
         return VXS_FAILED;
     if (job->limit > 0 && job->limit_groups) {
         r->groups = vxs_alloc(outputs, r->whole->groups.count * sizeof(*r->groups), err);

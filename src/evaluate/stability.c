@@ -31,10 +31,19 @@ const vxs_param vxs_stability_params[] = {
                   "number of features (or groups, if they do not overlap) that each half selects, "
                   "in place of --wrong",
                   .head = VXS_HEAD_EVALUATION),
-    VXS_TEXT_ROW("group", "COLUMN", AT(group),
-                 "column whose values stay in one half, such as site or family; persons always do",
+    VXS_TEXT_ROW("group", "COLUMN", AT(group), "column whose values stay in one half: site, family",
                  .head = VXS_HEAD_EVALUATION, .usual = true, .column = true,
-                 .more = "Groups that share a person are joined."),
+                 .more = "Persons always stay in one half. Groups that share a person are joined."),
+    VXS_TEXT_ROW("clusters", "C", AT(clusters),
+                 "clusters of voxels: auto, C, atlas:NAME, file:TABLE", .head = VXS_HEAD_EVALUATION,
+                 .usual = true,
+                 .more =
+                     "The means of clusters are the features. A number makes connected clusters of "
+                     "similar voxels (Ward's method), from "
+                     "the features of all subjects analysed, without the target, so that the "
+                     "bound holds for clusters. auto: a fiftieth of the voxels, from 100 to "
+                     "1000. The bound is on falsely selected clusters; the largest diameter of "
+                     "a cluster is the distance at which it locates an effect."),
     VXS_WHOLE_ROW("seed", "N", AT(seed), 1, 0, 1e15, "seed of the random numbers",
                   .head = VXS_HEAD_EVALUATION),
     { .name = NULL },
@@ -46,6 +55,9 @@ void vxs_stability_release(vxs_stability *r)
     free(r->frequency);
     free(r->stable);
     free(r->stable_groups);
+    free(r->positive);
+    vxs_clustered_release(r->clustered);
+    free(r->clustered);
     for (size_t h = 0; r->units && h < r->halves; h++)
         vxs_job_release(&r->units[h], 0); /* no fits are kept */
     free(r->units);
@@ -117,6 +129,12 @@ static vxs_status deal_halves(const vxs_task *t, const vxs_stability_settings *s
     return status;
 }
 
+/* The task whose features are selected. */
+const vxs_task *vxs_stability_task(const vxs_task *t, const vxs_stability *r)
+{
+    return r->clustered ? &r->clustered->task : t;
+}
+
 /* ---- What they say --------------------------------------------------------------------------- */
 
 /* Of all pairs of halves, twice what both select as a share of what either does; two that select
@@ -159,27 +177,33 @@ static void count_costs(vxs_stability *r)
     }
 }
 
-static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s,
+static vxs_status sum_up(const vxs_task *given, const vxs_stability_settings *s,
                          const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
 {
     const vxs_job *jobs = r->units;
+    const vxs_task *t = vxs_stability_task(given, r);
     size_t p = t->cohort->p, outputs = vxs_task_outputs(t);
     count_costs(r);
     if (vxs_chunk_is_part(s->chunking.chunk))
         return VXS_OK;
     r->frequency = vxs_alloc(outputs, p * sizeof(*r->frequency), err);
+    r->positive = vxs_alloc(outputs, p * sizeof(*r->positive), err);
     r->stable = vxs_alloc(outputs, sizeof(*r->stable), err);
     r->stable_groups = vxs_alloc(outputs, sizeof(*r->stable_groups), err);
-    if (!r->frequency || !r->stable || !r->stable_groups)
+    if (!r->frequency || !r->positive || !r->stable || !r->stable_groups)
         return VXS_FAILED;
     for (size_t h = 0; h < r->halves; h++) {
-        for (size_t j = 0; j < outputs * p; j++)
+        for (size_t j = 0; j < outputs * p; j++) {
             r->frequency[j] += jobs[h].selected[j]; /* whole numbers, so that shares are exact */
+            r->positive[j] += jobs[h].positive[j];
+        }
         r->mean_selected += (double)vxs_count_selected(jobs[h].selected, outputs * p) /
                             (double)(r->halves * outputs);
     }
-    for (size_t j = 0; j < outputs * p; j++)
+    for (size_t j = 0; j < outputs * p; j++) {
+        r->positive[j] = r->frequency[j] > 0 ? r->positive[j] / r->frequency[j] : NAN;
         r->frequency[j] /= (double)r->halves;
+    }
     for (size_t o = 0; o < outputs; o++) {
         for (size_t j = 0; j < p; j++)
             r->stable[o] += r->frequency[o * p + j] >= s->threshold;
@@ -193,8 +217,13 @@ static vxs_status sum_up(const vxs_task *t, const vxs_stability_settings *s,
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static vxs_status check_settings(const vxs_task *t, const vxs_method_settings *m, vxs_error *err)
+static vxs_status check_settings(const vxs_task *t, const vxs_stability_settings *s,
+                                 const vxs_method_settings *m, vxs_error *err)
 {
+    if (s->clusters && m->blocks.groups)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--groups' are of voxels; with '--clusters' the features are means of "
+                        "clusters: give one of the two");
     bool fused = vxs_task_method(t)->graph == VXS_GRAPH_NEEDED;
     if (vxs_is_dense(&t->settings, m))
         return vxs_fail(err, VXS_MISUSE,
@@ -231,10 +260,12 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
                              const vxs_stability_settings *s, const vxs_method_settings *m,
                              vxs_stability *r, vxs_error *err)
 {
+    const vxs_task *counted = vxs_stability_task(t, r);
     vxs_method_settings limited = limit_steps(context, t, m, r->features, r->groups);
     vxs_tuning_grid tuning = { .count = 0 };
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
-    vxs_status status = subjects ? vxs_tuning_grid_make(t, m, true, &tuning, err) : VXS_FAILED;
+    vxs_status status =
+        subjects ? vxs_tuning_grid_make(counted, m, true, &tuning, err) : VXS_FAILED;
     if (!status && tuning.count > tuning.per_path)
         status = vxs_fail(err, VXS_MISUSE, "'--%s' expects one value here; no folds choose",
                           tuning.axis->option);
@@ -249,7 +280,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
         r->units[h].limit_groups = r->groups;
     }
     vxs_job_common common = {
-        .context = context, .task = t, .method = &limited, .doing = "halving"
+        .context = context, .task = counted, .method = &limited, .doing = "halving"
     };
     vxs_run run = as_run(t, s, m);
     if (!status)
@@ -263,15 +294,28 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     return status;
 }
 
+static vxs_status cluster(const vxs_context *context, const vxs_task *t,
+                          const vxs_stability_settings *s, const vxs_method_settings *method,
+                          vxs_stability *r, vxs_error *err)
+{
+    r->clustered = vxs_alloc(1, sizeof(*r->clustered), err);
+    vxs_status status =
+        r->clustered ? vxs_clustered_make(context, t, s->clusters, r->clustered, err) : VXS_FAILED;
+    return status ? status : vxs_task_share(context, &r->clustered->task, method, err);
+}
+
 /* Room for all pairs, of which none is known yet. */
-static vxs_status begin(const vxs_task *t, const vxs_stability_settings *s,
-                        const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
+static vxs_status begin(const vxs_context *context, const vxs_task *t,
+                        const vxs_stability_settings *s, const vxs_method_settings *method,
+                        vxs_stability *r, vxs_error *err)
 {
     vxs_candidates from = { .count = 0 };
     *r = (vxs_stability){ .halves = 2 * (size_t)s->pairs, .threshold = s->threshold };
-    vxs_status status = check_settings(t, method, err);
+    vxs_status status = check_settings(t, s, method, err);
+    if (!status && s->clusters)
+        status = cluster(context, t, s, method, r, err);
     if (!status)
-        status = vxs_candidates_count(t, method, &from, err);
+        status = vxs_candidates_count(vxs_stability_task(t, r), method, &from, err);
     if (status)
         return status;
     r->candidates = from.count;
@@ -293,7 +337,7 @@ vxs_status vxs_stability_run(const vxs_context *context, const vxs_task *task,
                              const vxs_method_settings *method, vxs_stability *r, vxs_error *err)
 {
     double start = vxs_seconds();
-    vxs_status status = begin(task, settings, method, r, err);
+    vxs_status status = begin(context, task, settings, method, r, err);
     if (!status)
         status = run_halves(context, task, settings, method, r, err);
     if (!status)
@@ -313,12 +357,16 @@ typedef struct {
 
 static void serialize_half(vxs_serializer *p, const halver *h, vxs_job *job)
 {
-    size_t features = h->task->cohort->p, outputs = vxs_task_outputs(h->task);
+    const vxs_task *t = vxs_stability_task(h->task, h->result);
+    size_t features = t->cohort->p, outputs = vxs_task_outputs(t);
     if (p->from)
         job->selected = vxs_serialize_room(p, outputs, features * sizeof(*job->selected));
+    if (p->from)
+        job->positive = vxs_serialize_room(p, outputs, features * sizeof(*job->positive));
     vxs_serialize_reals(p, &job->passes, 1);
     vxs_serialize_flag(p, &job->converged);
-    vxs_serialize_selected(p, h->task, job->selected);
+    vxs_serialize_selected(p, t, job->selected);
+    vxs_serialize_selected(p, t, job->positive);
 }
 
 static void serialize_pair(vxs_serializer *p, void *run, size_t unit)
@@ -333,10 +381,10 @@ static void serialize_pair(vxs_serializer *p, void *run, size_t unit)
     serialize_half(p, h, &h->result->units[2 * unit + 1]);
 }
 
-static vxs_status save_part(const vxs_context *context, const vxs_task *t,
-                            const vxs_stability_settings *settings,
-                            const vxs_method_settings *method, const vxs_stability *r,
-                            const char *directory, bool replace, vxs_error *err)
+vxs_status vxs_stability_save_part(const vxs_context *context, const vxs_task *t,
+                                   const vxs_stability_settings *settings,
+                                   const vxs_method_settings *method, const vxs_stability *r,
+                                   const char *directory, bool replace, vxs_error *err)
 {
     halver h = { t, (vxs_stability *)r };
     vxs_run run = as_run(t, settings, method);
@@ -349,181 +397,12 @@ vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged, vxs_e
     vxs_stability *r = &merged->result.stability;
     const vxs_stability_settings *settings = &merged->settings.stability;
     halver h = { &merged->task, r };
-    vxs_status status = begin(h.task, settings, &merged->method, r, err);
+    vxs_context context = { .nthreads = 1 };
+    vxs_status status = begin(&context, h.task, settings, &merged->method, r, err);
     if (!status)
         status = vxs_parts_unpack(parts, r->halves / 2, serialize_pair, &h, err);
     if (!status)
         status = sum_up(h.task, settings, &merged->method, r, err);
     r->seconds = parts->seconds;
-    return status;
-}
-
-/* ---- Files ----------------------------------------------------------------------------------- */
-
-/* A number, or one for each class. */
-static void write_counts(vxs_json_writer *w, const vxs_task *t, const char *key,
-                         const size_t *counts)
-{
-    size_t outputs = vxs_task_outputs(t);
-    if (outputs == 1) {
-        vxs_json_whole(w, key, (int64_t)counts[0]);
-        return;
-    }
-    vxs_json_open_object(w, key);
-    for (size_t o = 0; o < outputs; o++)
-        vxs_json_whole(w, t->classes[o], (int64_t)counts[o]);
-    vxs_json_close_object(w);
-}
-
-void vxs_stability_json(vxs_json_writer *w, const vxs_task *t, const vxs_stability *r)
-{
-    write_counts(w, t, "selected", r->stable);
-    if (r->groups)
-        write_counts(w, t, "selected_groups", r->stable_groups);
-    vxs_json_real(w, "threshold", r->threshold);
-    vxs_json_real(w, "error_bound", r->error_bound);
-    vxs_json_whole(w, "halves", (int64_t)r->halves);
-    vxs_json_text(w, "counted", r->groups ? "groups" : "features");
-    vxs_json_whole(w, "candidates", (int64_t)r->candidates);
-    vxs_json_whole(w, "features_a_half", (int64_t)r->features);
-    vxs_json_real(w, "mean_selected", r->mean_selected);
-    vxs_json_real(w, "dice", r->dice);
-    vxs_json_real(w, "nogueira", r->nogueira);
-    vxs_json_bool(w, "converged", r->converged);
-    vxs_json_real(w, "passes", r->passes);
-    vxs_json_real(w, "seconds", r->seconds);
-}
-
-static void write_about(const vxs_context *context, const vxs_task *t,
-                        const vxs_stability_settings *s, const vxs_method_settings *m,
-                        const vxs_stability *r, FILE *stream)
-{
-    vxs_json_writer w;
-    vxs_json_init(&w, stream);
-    vxs_json_open_object(&w, NULL);
-    vxs_json_format(&w, "voxsift stability");
-    vxs_json_text(&w, "command", context ? context->command : NULL);
-    vxs_json_text(&w, "processor", r->processor ? r->processor : vxs_blas_core());
-    vxs_json_text(&w, "cohort", t->cohort->path);
-    vxs_json_params(&w, "task", vxs_task_params, &t->settings);
-    vxs_json_params(&w, "halving", vxs_stability_params, s);
-    vxs_json_params(&w, "parameters", vxs_task_method(t)->params, m);
-    vxs_task_json(&w, t, m);
-    vxs_flow_json(&w, t);
-    vxs_features_json(&w, t->cohort);
-    vxs_stability_json(&w, t, r);
-    vxs_json_close_object(&w);
-}
-
-/* A column a pair. */
-static void write_halves(const vxs_task *t, const vxs_stability *r, FILE *stream)
-{
-    vxs_tsv_writer w;
-    char name[32];
-    vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, vxs_cohort_id_header(t->cohort));
-    for (size_t k = 0; k < r->halves / 2; k++) {
-        snprintf(name, sizeof(name), "pair_%zu", k + 1);
-        vxs_tsv_text(&w, name);
-    }
-    vxs_tsv_end_row(&w);
-    for (size_t i = 0; i < t->n; i++) {
-        vxs_tsv_text(&w, vxs_task_id(t, i));
-        for (size_t k = 0; k < r->halves / 2; k++)
-            vxs_tsv_real(&w, r->half[k * t->n + i]);
-        vxs_tsv_end_row(&w);
-    }
-}
-
-/* Features that any half selected. */
-static void write_table(const vxs_task *t, const vxs_stability *r, FILE *stream)
-{
-    const vxs_cohort *c = t->cohort;
-    size_t outputs = vxs_task_outputs(t);
-    bool voxels = c->kind == VXS_FEATURES_VOXELS;
-    char name[300];
-    vxs_tsv_writer w;
-    vxs_tsv_init(&w, stream);
-    vxs_tsv_text(&w, "index");
-    vxs_tsv_text(&w, "feature");
-    if (voxels)
-        vxs_write_place_header(&w);
-    for (size_t o = 0; o < outputs; o++)
-        vxs_tsv_of(&w, "frequency", outputs > 1 ? t->classes[o] : NULL);
-    vxs_tsv_end_row(&w);
-    for (size_t j = 0; j < c->p; j++) {
-        bool any = false;
-        for (size_t o = 0; o < outputs; o++)
-            any = any || r->frequency[o * c->p + j] > 0;
-        if (!any)
-            continue;
-        vxs_tsv_real(&w, (double)j);
-        vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
-        if (voxels)
-            vxs_write_place(&w, &c->grid, c->voxels[j]);
-        for (size_t o = 0; o < outputs; o++)
-            vxs_tsv_real(&w, r->frequency[o * c->p + j]);
-        vxs_tsv_end_row(&w);
-    }
-}
-
-static vxs_status write_map(const vxs_task *t, const vxs_stability *r, bool stable,
-                            const char *file, FILE *stream, vxs_error *err)
-{
-    const vxs_cohort *c = t->cohort;
-    size_t outputs = vxs_task_outputs(t), voxels = vxs_grid_voxels(&c->grid);
-    float *values = vxs_alloc(outputs, voxels * sizeof(*values), err);
-    if (!values)
-        return VXS_FAILED;
-    for (size_t k = 0; k < outputs * c->p; k++)
-        if (!stable || r->frequency[k] >= r->threshold)
-            values[k / c->p * voxels + c->voxels[k % c->p]] = (float)r->frequency[k];
-    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
-                                  .volumes = outputs,
-                                  .intent_name = stable ? "stable" : "frequency",
-                                  .cal_max = 1,
-                                  .descrip = "voxsift " VXS_VERSION " selection frequency" };
-    vxs_status status = vxs_image_write(stream, file, &c->grid, &options, values, err);
-    free(values);
-    return status;
-}
-
-vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *t,
-                              const vxs_stability_settings *settings,
-                              const vxs_method_settings *method, const vxs_stability *r,
-                              const char *directory, bool replace, vxs_error *err)
-{
-    static const char *const files[] = { VXS_STABILITY_FILE, "halves.tsv",       "frequencies.tsv",
-                                         "clusters.tsv",     "frequency.nii.gz", "stable.nii.gz",
-                                         "mask.nii.gz" };
-    int count = t->cohort->kind == VXS_FEATURES_VOXELS ? 7 : 3;
-    vxs_output *output = NULL;
-    if (vxs_chunk_is_part(settings->chunking.chunk))
-        return save_part(context, t, settings, method, r, directory, replace, err);
-    vxs_status status = vxs_output_new(context, directory, replace, &output, err);
-    for (int k = 0; k < count && !status; k++) {
-        FILE *stream;
-        status = vxs_output_open(output, files[k], &stream, err);
-        if (status)
-            break;
-        if (k == 0)
-            write_about(context, t, settings, method, r, stream);
-        else if (k == 1)
-            write_halves(t, r, stream);
-        else if (k == 2)
-            write_table(t, r, stream);
-        else if (k == 3)
-            status = vxs_write_clusters(t, r->frequency, r->threshold, stream, err);
-        else if (k == 6)
-            status = vxs_write_mask(&t->cohort->grid, t->cohort->voxels, t->cohort->voxel_count,
-                                    stream, err);
-        else
-            status = write_map(t, r, k == 5, files[k], stream, err);
-        vxs_status closed = vxs_output_close(output, stream, files[k], err);
-        status = status ? status : closed;
-    }
-    if (!status)
-        status = vxs_output_commit(output, err);
-    vxs_output_free(output);
     return status;
 }

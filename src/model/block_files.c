@@ -152,7 +152,7 @@ static void write_pairs(const vxs_model *m, const vxs_task *t, FILE *stream)
 static vxs_status find_regions(const vxs_cohort *c, double (*at)[3], vxs_error *err)
 {
     vxs_cohort_regions regions;
-    vxs_status status = vxs_cohort_regions_read(c->path, c->p, &regions, err);
+    vxs_status status = vxs_cohort_regions_of(c, &regions, err);
     if (!status)
         status = vxs_cohort_region_centers(&regions, at, err);
     vxs_cohort_regions_release(&regions);

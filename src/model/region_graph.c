@@ -68,7 +68,7 @@ vxs_status vxs_region_graph(const vxs_cohort *c, bool linked, vxs_graph *g, vxs_
     if (c->p > MOST_REGIONS)
         return vxs_fail(err, VXS_MISUSE, "'--graph regions' is of at most %d regions",
                         MOST_REGIONS);
-    vxs_status status = vxs_cohort_regions_read(c->path, c->p, &t.regions, err);
+    vxs_status status = vxs_cohort_regions_of(c, &t.regions, err);
     if (!status)
         status = list_edges(&t, g, err);
     if (!status && linked)

@@ -25,9 +25,17 @@ static bool counts_groups(const vxs_results *s)
     return text && strcmp(text, "groups") == 0;
 }
 
+static bool has_clusters(const vxs_results *s)
+{
+    const char *text = vxs_results_text(s->about, "counted");
+    return text && strcmp(text, "clusters") == 0;
+}
+
 /* What a half selects at most so many of, and the bound is of. */
 static const char *counted(const vxs_results *s)
 {
+    if (has_clusters(s))
+        return "clusters";
     return counts_groups(s) ? "groups" : vxs_feature_words(s->record.features_are, 2);
 }
 
@@ -57,8 +65,10 @@ static void write_groups_of(const vxs_results *s, size_t output)
 static void write_stable(const vxs_results *s)
 {
     size_t outputs = vxs_record_outputs(&s->record);
-    double features = number(s, "features");
-    const char *kind = vxs_feature_words(s->record.features_are, (size_t)features);
+    bool clusters = has_clusters(s);
+    double features = number(s, clusters ? "clusters" : "features");
+    const char *kind =
+        clusters ? "clusters" : vxs_feature_words(s->record.features_are, (size_t)features);
     vxs_html(s->out, "<p class=\"lead\">%s, %g subjects: ", vxs_results_text(s->about, "target"),
              number(s, "subjects"));
     if (outputs == 1)
@@ -76,6 +86,26 @@ static void write_stable(const vxs_results *s)
         vxs_html(s->out, ", each %s", vxs_record_rest(&s->record));
     vxs_html(s->out, " (selection frequency of at least %g in %g halves of the subjects). ",
              number(s, "threshold"), number(s, "halves"));
+}
+
+/* Where they are known, and what to try where there are none. */
+static void write_tolerance(const vxs_results *s)
+{
+    double stable = 0;
+    for (size_t k = 0; k < vxs_record_outputs(&s->record); k++)
+        stable += stable_of(s, k);
+    if (has_clusters(s))
+        vxs_html(s->out,
+                 "<p>Clusters are made from the features of all subjects analysed, without the "
+                 "target. Spatial tolerance: %f mm, the largest diameter of a cluster: where in it "
+                 "the effect is, is not known.</p>\n",
+                 number(s, "tolerance_mm"));
+    if (stable > 0 || number(s, "mean_selected") == 0)
+        return;
+    bool voxels = s->record.features_are == VXS_FEATURES_VOXELS;
+    bool single = voxels && !has_clusters(s) && !counts_groups(s);
+    vxs_html(s->out, "<p>Nothing is stable. To try: %s.</p>\n",
+             single ? VXS_TRY_CLUSTERS : VXS_TRY_MORE);
 }
 
 static void write_lead(const vxs_results *s)
@@ -204,9 +234,11 @@ static vxs_status write_reach(const shares *f, vxs_error *err)
     char threshold[VXS_REAL_TEXT];
     snprintf(name, sizeof(name), "threshold %s",
              vxs_short_text(number(f->s, "threshold"), threshold));
-    vxs_chart chart = { .title = "Features by selection frequency",
+    vxs_chart chart = { .title = has_clusters(f->s) ? "Clusters by selection frequency"
+                                                    : "Features by selection frequency",
                         .x_label = "selection frequency",
-                        .y_label = "features at or above it",
+                        .y_label = has_clusters(f->s) ? "clusters at or above it"
+                                                      : "features at or above it",
                         .log_y = most > MANY,
                         .shares = true,
                         .legend_right = true,
@@ -240,9 +272,9 @@ typedef struct {
 static vxs_status find_columns(const vxs_results *s, columns *c, vxs_error *err)
 {
     static const char *const names[] = { "x", "y", "z" };
-    bool voxels = s->record.features_are == VXS_FEATURES_VOXELS;
+    bool places = s->record.features_are == VXS_FEATURES_VOXELS; /* or of clusters of them */
     vxs_status status = vxs_table_find(s->table, "feature", &c->name, err);
-    c->count = voxels ? 3 : 0;
+    c->count = places ? 3 : 0;
     for (size_t d = 0; d < c->count && !status; d++)
         status = vxs_table_find(s->table, names[d], &c->place[d], err);
     return status;
@@ -299,10 +331,14 @@ static vxs_status write_features(const shares *f, vxs_error *err)
             write_feature(f, list[r].row, &c);
         fputs("</table>\n", f->s->out);
         vxs_html(f->s->out,
-                 "<p class=\"small\">The %z most frequently selected of %z features that any half "
+                 "<p class=\"small\">The %z most frequently selected of %z %s that any half "
                  "selected; stable ones are bold.%s All are in %s.</p>\n",
                  f->rows < MOST_ROWS ? f->rows : MOST_ROWS, f->rows,
-                 f->s->record.features_are == VXS_FEATURES_VOXELS
+                 has_clusters(f->s) ? "clusters" : "features",
+                 has_clusters(f->s)
+                     ? " Cluster 12 has the value 12 in regions.nii.gz; x, y, z: its "
+                       "mean position in mm."
+                 : f->s->record.features_are == VXS_FEATURES_VOXELS
                      ? " x12 is row 12 of features.npy, counted from 0; x, y, z in mm."
                      : "",
                  f->s->kind->table);
@@ -327,6 +363,7 @@ vxs_status vxs_section_stability(const vxs_results *s, vxs_error *err)
     vxs_status status = read_all(&f, err);
     if (!status) {
         write_lead(s);
+        write_tolerance(s);
         fputs("<h2>Selection frequencies</h2>\n", s->out);
         status = f.rows > 0 ? write_selection(&f, err) : VXS_OK;
         if (f.rows == 0)

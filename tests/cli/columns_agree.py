@@ -6,6 +6,7 @@ documented, and every documented column is written by one of the runs below."""
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -115,6 +116,11 @@ makes("permute", "permuted", "permute", *two, "--nlambda", "2", "--permutations"
 makes("permute", "permuted_score", "permute", "voxels", "--target", "wab_aq", "--nlambda", "2", "--permutations", "2")
 for words in (two, many):
     makes("stability", "stable-" + words[0], "stability", *words, "--pairs", "2", "--nlambda", "10")
+shutil.copytree("voxels", "three")
+rows = open("voxels/participants.tsv").read().split("\n")[:-1]
+open("three/participants.tsv", "w").write("".join(f"{row}\t{('Broca', 'Anomic', 'Conduction')[k % 3] if k else 'kind'}\n" for k, row in enumerate(rows)))
+for target in ("wab_aq", "kind"):
+    makes("stability", "stable-" + target, "stability", "three", "--target", target, "--clusters", "auto", "--pairs", "2")
 note("predict", "standard output", run("predict", "fit0", "voxels", "-q").split("\n", 1)[0])
 run("fit", "voxels", "--target", "wab_aq", "-q", "-o", "score")
 note("predict", "standard output", run("predict", "score", "voxels", "-q").split("\n", 1)[0])

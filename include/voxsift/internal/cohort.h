@@ -101,6 +101,9 @@ typedef struct {
 } vxs_cohort_regions;
 VXS_MUST_CHECK vxs_status vxs_cohort_regions_read(const char *directory, size_t count,
                                                   vxs_cohort_regions *regions, vxs_error *err);
+/* Of an open cohort, also of one whose regions are clusters that no file holds. */
+VXS_MUST_CHECK vxs_status vxs_cohort_regions_of(const vxs_cohort *cohort,
+                                                vxs_cohort_regions *regions, vxs_error *err);
 /* Also valid after a failed read. */
 void vxs_cohort_regions_release(vxs_cohort_regions *regions);
 /* The region of a voxel of the labels, or VXS_NO_REGION. */

@@ -231,7 +231,7 @@ typedef struct {
     vxs_task_settings task;
     int64_t pairs, features, seed;
     double threshold, wrong;
-    const char *group;
+    const char *group, *clusters;
     vxs_chunking chunking; /* no row */
 } vxs_stability_settings;
 extern const vxs_param vxs_stability_params[];
@@ -243,9 +243,11 @@ typedef struct {
     bool groups;             /* select these as a whole where they do not overlap: bound and
                               * features are of groups then */
     double threshold;
-    uint8_t *half;         /* pairs x n: 1 or 2 */
-    double *frequency;     /* outputs x p */
-    size_t *stable;        /* an output each: features whose frequency reaches the threshold */
+    uint8_t *half;            /* pairs x n: 1 or 2 */
+    vxs_clustered *clustered; /* of --clusters, whose features are selected then; or NULL */
+    double *frequency;        /* outputs x p */
+    double *positive;         /* outputs x p: share of these halves with a weight above 0 */
+    size_t *stable;           /* an output each: features whose frequency reaches the threshold */
     size_t *stable_groups; /* an output each: groups of which a feature is stable, where `groups` */
     double error_bound;    /* of how many of these are wrong, each output for itself */
     double mean_selected, dice, nogueira; /* over outputs: means */
@@ -260,11 +262,13 @@ VXS_MUST_CHECK vxs_status vxs_stability_run(const vxs_context *context, const vx
                                             const vxs_method_settings *method,
                                             vxs_stability *result, vxs_error *err);
 void vxs_stability_release(vxs_stability *result);
+/* The task whose features were selected: this one, or that of its clusters. */
+const vxs_task *vxs_stability_task(const vxs_task *task, const vxs_stability *result);
 /* The keys selected, threshold, error_bound, nogueira, and more. */
 void vxs_stability_json(vxs_json_writer *writer, const vxs_task *task, const vxs_stability *result);
 /* A directory: stability.json, halves.tsv, frequencies.tsv, and for voxels frequency.nii.gz,
  * stable.nii.gz, in which only those that reach the threshold are, their clusters.tsv, and
- * mask.nii.gz. */
+ * mask.nii.gz; with --clusters also regions.nii.gz, the index of each voxel's cluster. */
 #define VXS_STABILITY_FILE "stability.json"
 VXS_MUST_CHECK vxs_status vxs_stability_save(const vxs_context *context, const vxs_task *task,
                                              const vxs_stability_settings *settings,

@@ -240,6 +240,12 @@ const char *vxs_baseline_words(const char *key, bool covariates);
     "The interval of the difference in %s to the linear model that weighs all %s includes 0: "     \
     "there is no evidence that either predicts better."
 #define VXS_DENSE_WORSE "By %s the model predicts better than a linear model that weighs all %s."
+/* What to try where no feature is stable. */
+#define VXS_TRY_CLUSTERS                                                                           \
+    "--clusters auto: neighbors share the selection, and clusters of them do not; or a larger "    \
+    "--wrong"
+#define VXS_TRY_MORE                                                                               \
+    "a larger --wrong, which lets halves select more; with few subjects there may be none"
 /* Noun for so many features: "voxels", "regions", or "features"; "voxel" for 1. */
 const char *vxs_feature_words(vxs_feature_kind kind, size_t count);
 /* "map adds", or "features add" for features without a map. */
@@ -265,6 +271,28 @@ VXS_MUST_CHECK vxs_status vxs_model_compare(const vxs_model *model, const vxs_co
                                             const double *scores, const double *probabilities,
                                             const vxs_trained *trained, vxs_metrics *metrics,
                                             vxs_class_scores *classes, vxs_error *err);
+
+/* ---- Clusters as features -------------------------------------------------------------------- */
+
+/* The task whose features are the means of clusters of a task's voxels: `cohort` and `task` borrow
+ * all but features from these. */
+typedef struct {
+    vxs_groups groups;   /* of voxels, of which each is in one or none; ascending members */
+    vxs_cohort cohort;   /* its features are regions */
+    vxs_task task;       /* the same subjects in the same order */
+    float *means;        /* clusters x subjects of the cohort */
+    uint32_t *region;    /* cluster of each voxel; UINT32_MAX: none */
+    double *diameter;    /* of a cluster in mm: its two farthest voxels, center to center */
+    double (*center)[3]; /* mean position in mm */
+    double tolerance;    /* the largest diameter */
+    double median;       /* of the diameters */
+} vxs_clustered;
+/* rule: "auto", a number (connected clusters of similar voxels, by the features of the task's
+ * subjects alone), "atlas:NAME" or "file:FILE". */
+VXS_MUST_CHECK vxs_status vxs_clustered_make(const vxs_context *context, const vxs_task *task,
+                                             const char *rule, vxs_clustered *clustered,
+                                             vxs_error *err);
+void vxs_clustered_release(vxs_clustered *clustered);
 
 /* ---- Images of predictions ------------------------------------------------------------------- */
 

@@ -131,6 +131,12 @@ VXS_MUST_CHECK vxs_status vxs_cv_merge(const vxs_context *context, const vxs_par
                                        vxs_merged *merged, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_permute_merge(const vxs_context *context, const vxs_parts *parts,
                                             vxs_merged *merged, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_stability_save_part(const vxs_context *context, const vxs_task *task,
+                                                  const vxs_stability_settings *settings,
+                                                  const vxs_method_settings *method,
+                                                  const vxs_stability *result,
+                                                  const char *directory, bool replace,
+                                                  vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_stability_merge(const vxs_parts *parts, vxs_merged *merged,
                                               vxs_error *err);
 

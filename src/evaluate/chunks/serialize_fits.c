@@ -88,6 +88,8 @@ void vxs_serialize_job(vxs_serializer *p, void *packed_job, size_t unit)
     vxs_serialize_reals(p, job->sizes, job->value_count);
     if (job->limit > 0)
         vxs_serialize_selected(p, t, job->selected);
+    if (job->limit > 0)
+        vxs_serialize_selected(p, t, job->positive);
     for (size_t o = 0; o < outputs && job->keep && !p->status; o++)
         vxs_serialize_fit(p, t, &job->fits[o]);
     if (job->keep)
