@@ -58,47 +58,50 @@ static void print_advice(FILE *out, const vxs_task *task, const vxs_stability *r
         fprintf(out, "  try: " VXS_TRY_MORE "\n");
 }
 
+static const char *counted(const vxs_task *task, const vxs_stability *r, size_t count)
+{
+    if (r->clustered)
+        return count == 1 ? "cluster" : "clusters";
+    return vxs_feature_words(task->cohort->kind, count);
+}
+
+static void print_stable(FILE *out, const vxs_task *task, const vxs_stability *r, size_t output)
+{
+    char number[VXS_REAL_TEXT];
+    fprintf(out, "  ");
+    if (vxs_task_outputs(task) > 1)
+        fprintf(out, "%s %s: ", task->classes[output],
+                task->loss == &vxs_multinomial_loss ? "with the other classes"
+                                                    : "against the rest");
+    fprintf(out, "%zu stable %s", r->stable[output], counted(task, r, r->stable[output]));
+    if (r->groups)
+        fprintf(out, " in %zu group%s", r->stable_groups[output],
+                r->stable_groups[output] == 1 ? "" : "s");
+    fprintf(out, " (selection frequency of at least %s)\n", vxs_short_text(r->threshold, number));
+}
+
 static void print_words(const vxs_call *call, const vxs_task *task,
                         const vxs_method_settings *method, const vxs_stability *r)
 {
     FILE *out = call->out;
-    const char *dir = call->shared->out, *counted = r->clustered ? "clusters"
-                                                    : r->groups
-                                                        ? "groups"
-                                                        : vxs_feature_words(task->cohort->kind, 2);
+    const char *dir = call->shared->out, *units = r->groups ? "groups" : counted(task, r, 2);
     bool fewer = !r->groups && r->candidates < vxs_stability_task(task, r)->cohort->p;
     char subjects[VXS_SUBJECTS_TEXT], number[VXS_REAL_TEXT], median[VXS_REAL_TEXT];
     fprintf(out,
             "Stability selection for '%s', %s\n"
             "  each of %zu halves selects at most %zu of %zu %s%s\n",
             task->settings.target, vxs_subjects_text(task, subjects), r->halves, r->features,
-            r->candidates, counted, fewer ? " that can be selected" : "");
+            r->candidates, units, fewer ? " that can be selected" : "");
     vxs_print_positive(out, task);
-    for (size_t o = 0; o < vxs_task_outputs(task); o++) {
-        if (vxs_task_outputs(task) > 1)
-            fprintf(out, "  %s %s: ", task->classes[o],
-                    task->loss == &vxs_multinomial_loss ? "with the other classes"
-                                                        : "against the rest");
-        else
-            fprintf(out, "  ");
-        fprintf(out, "%zu stable %s", r->stable[o],
-                r->clustered && r->stable[o] == 1 ? "cluster"
-                : r->clustered                    ? counted
-                               : vxs_feature_words(task->cohort->kind, r->stable[o]));
-        if (r->groups)
-            fprintf(out, " in %zu group%s", r->stable_groups[o],
-                    r->stable_groups[o] == 1 ? "" : "s");
-        fprintf(out, " (selection frequency of at least %s)\n",
-                vxs_short_text(r->threshold, number));
-    }
+    for (size_t o = 0; o < vxs_task_outputs(task); o++)
+        print_stable(out, task, r, o);
     fprintf(out,
             "  expected number of falsely selected %s: at most %s (Shah & Samworth 2013; "
             "Meinshausen & Buehlmann 2010)\n",
-            counted, vxs_short_text(r->error_bound, number));
+            units, vxs_short_text(r->error_bound, number));
     if (r->clustered)
         fprintf(out,
-                "  spatial tolerance: %s mm, the largest diameter of a cluster (median "
-                "%s mm)\n",
+                "  spatial tolerance: %s mm, the largest diameter of a cluster (median %s mm)\n",
                 vxs_mm_text(r->clustered->tolerance, number),
                 vxs_mm_text(r->clustered->median, median));
     print_agreement(out, task, method, r);

@@ -42,33 +42,39 @@ static double spread(const float *value, size_t nodes, const uint32_t *cluster, 
     return sum;
 }
 
+typedef struct {
+    double cost;
+    uint32_t a, b;
+} found;
+
+static found find_cheapest(const float *value, const vxs_graph *g, const uint32_t *cluster)
+{
+    found least = { .cost = INFINITY };
+    for (size_t e = 0; e < g->count; e++) {
+        uint32_t x = cluster[g->from[e]], y = cluster[g->to[e]];
+        if (x == y)
+            continue;
+        double cost = spread(value, g->nodes, cluster, x, y) -
+                      spread(value, g->nodes, cluster, x, x) -
+                      spread(value, g->nodes, cluster, y, y);
+        if (cost < least.cost)
+            least = (found){ cost, x < y ? x : y, x < y ? y : x };
+    }
+    return least;
+}
+
 /* Merges by looking at every edge anew; the name of a cluster is its smallest node. */
 static size_t merge_by_hand(const float *value, const vxs_graph *g, size_t count, uint32_t *cluster)
 {
     size_t left = g->nodes;
     for (size_t k = 0; k < g->nodes; k++)
         cluster[k] = (uint32_t)k;
-    while (left > count) {
-        double least = INFINITY;
-        uint32_t a = 0, b = 0;
-        for (size_t e = 0; e < g->count; e++) {
-            uint32_t x = cluster[g->from[e]], y = cluster[g->to[e]];
-            if (x == y)
-                continue;
-            double cost = spread(value, g->nodes, cluster, x, y) -
-                          spread(value, g->nodes, cluster, x, x) -
-                          spread(value, g->nodes, cluster, y, y);
-            if (cost < least) {
-                least = cost;
-                a = x < y ? x : y;
-                b = x < y ? y : x;
-            }
-        }
-        if (least == INFINITY)
+    for (; left > count; left--) {
+        found least = find_cheapest(value, g, cluster);
+        if (least.cost == INFINITY)
             break;
         for (size_t k = 0; k < g->nodes; k++)
-            cluster[k] = cluster[k] == b ? a : cluster[k];
-        left--;
+            cluster[k] = cluster[k] == least.b ? least.a : cluster[k];
     }
     return left;
 }
