@@ -54,6 +54,9 @@ typedef struct {
     size_t fused_regions; /* connected regions of equal nonzero weight on a graph */
     double smooth;        /* weight of the relative Laplacian */
     double gamma;         /* of the kernel of a machine, where it is not linear */
+    size_t rank;          /* of a kernel of low rank, 0: the kernel itself; and what it lacks: */
+    double trace_error;   /* share of the trace */
+    double largest_error; /* of a sample with itself, as a share of the mean of these */
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;
@@ -197,6 +200,7 @@ typedef struct {
     double epsilon; /* of support vector regression, in standard deviations of the target */
     int solver;
     int64_t memory; /* bytes, of the kernels of a fit; 0: half of the machine's */
+    int64_t rank;   /* at most, of the kernel in place of it; 0: the kernel itself */
 } vxs_svm_settings;
 
 typedef struct {

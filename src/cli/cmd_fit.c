@@ -174,6 +174,15 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
         fprintf(out, "  %zu of %zu features %s a nonzero weight\n", c->nonzero, m->p, have);
 }
 
+static void print_rank(FILE *out, const vxs_certificate *c)
+{
+    if (c->rank > 0)
+        fprintf(out,
+                "  kernel of rank %zu: lacks %.2g of the trace of the whole kernel, and of one "
+                "subject up to %.2g of its mean\n",
+                c->rank, c->trace_error, c->largest_error);
+}
+
 static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
                          const fit_settings *settings)
 {
@@ -188,6 +197,7 @@ static void print_output(FILE *out, const vxs_model *m, const vxs_output_fit *o,
     } else {
         print_lambda(out, m, c, settings);
         print_weights(out, m, o);
+        print_rank(out, c);
     }
     fprintf(out,
             "  optimality certificate: relative duality gap %.2g%s (primal %.10g, dual %.10g)\n",

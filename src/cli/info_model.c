@@ -29,6 +29,11 @@ static void print_json(const vxs_call *call, const vxs_model *m)
             vxs_json_whole(&w, "fused_regions", (int64_t)c->fused_regions);
         if (c->unidentified > 0)
             vxs_json_whole(&w, "unidentified", (int64_t)c->unidentified);
+        if (c->rank > 0) {
+            vxs_json_whole(&w, "rank", (int64_t)c->rank);
+            vxs_json_real(&w, "trace_error", c->trace_error);
+            vxs_json_real(&w, "largest_error", c->largest_error);
+        }
         if (s) {
             vxs_json_whole(&w, "selected", (int64_t)s->count);
             vxs_json_whole(&w, "outer_iterations", (int64_t)s->iterations);
@@ -79,6 +84,9 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         fprintf(out, "  %s: %zu support vectors, at C %s; relative gap %.2g%s\n",
                 m->outputs[k].name, c->support, vxs_score_text(1 / c->lambda, false, lambda),
                 c->gap, c->converged ? "" : ", ABOVE the tolerance");
+        if (c->rank > 0)
+            fprintf(out, "  kernel of rank %zu: lacks %.2g of the trace of the whole kernel\n",
+                    c->rank, c->trace_error);
         return;
     }
     fprintf(out, "  %s: %zu of %zu %s %s a nonzero weight, at lambda %s; relative gap %.2g%s\n",

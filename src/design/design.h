@@ -11,6 +11,16 @@ typedef struct {
     double *origin, *s, *sum, *square;
 } vxs_moments;
 
+/* What solvers request of a kernel: see vxs_gram_room and those that follow it. */
+typedef struct {
+    size_t (*room)(const vxs_design *design);
+    double (*own)(const vxs_design *design, size_t i);
+    vxs_status (*block)(const vxs_design *design, const size_t *set, size_t count, double *block,
+                        vxs_error *err);
+    vxs_status (*add)(const vxs_design *design, const size_t *set, const double *weights,
+                      size_t count, double *f, vxs_error *err);
+} vxs_gram_kind;
+
 typedef struct {
     void (*scan)(vxs_design *design, const double *v, size_t k, double *s);
     void (*scan_some)(vxs_design *design, const size_t *set, size_t count, const double *v,
@@ -26,6 +36,7 @@ typedef struct {
     /* Columns read in joint scans with other solvers; NULL: none. */
     uint64_t (*shared)(const vxs_design *design);
     void (*release)(vxs_design *design);
+    const vxs_gram_kind *gram; /* NULL: it is no kernel */
 } vxs_design_kind;
 
 /* Every kind begins with this. */

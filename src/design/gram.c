@@ -238,9 +238,71 @@ static void release(vxs_design *design)
     free(((gram *)design)->own);
 }
 
-static const vxs_design_kind gram_kind = {
-    .scan = scan, .scan_some = scan_some, .fetch = fetch, .measure = measure, .release = release
-};
+/* ---- What solvers request -------------------------------------------------------------------- */
+
+static size_t room(const vxs_design *design)
+{
+    (void)design;
+    return 0;
+}
+
+static double own(const vxs_design *design, size_t i)
+{
+    return ((const gram *)design)->matrix[i * design->n + i];
+}
+
+static vxs_status block(const vxs_design *design, const size_t *set, size_t count, double *values,
+                        vxs_error *err)
+{
+    const double *matrix = ((const gram *)design)->matrix;
+    (void)err;
+    for (size_t b = 0; b < count; b++)
+        for (size_t a = 0; a < count; a++)
+            values[b * count + a] = matrix[set[b] * design->n + set[a]];
+    return VXS_OK;
+}
+
+static vxs_status add(const vxs_design *design, const size_t *set, const double *weights,
+                      size_t count, double *f, vxs_error *err)
+{
+    const double *matrix = ((const gram *)design)->matrix;
+    (void)err;
+    for (size_t k = 0; k < count; k++)
+        cblas_daxpy((int)design->n, weights[k], matrix + set[k] * design->n, 1, f, 1);
+    return VXS_OK;
+}
+
+size_t vxs_gram_room(const vxs_design *design)
+{
+    return design->kind->gram ? design->kind->gram->room(design) : SIZE_MAX;
+}
+
+double vxs_gram_own(const vxs_design *design, size_t i)
+{
+    return design->kind->gram->own(design, i);
+}
+
+vxs_status vxs_gram_block(const vxs_design *design, const size_t *set, size_t count, double *values,
+                          vxs_error *err)
+{
+    return design->kind->gram->block(design, set, count, values, err);
+}
+
+vxs_status vxs_gram_add(const vxs_design *design, const size_t *set, const double *weights,
+                        size_t count, double *f, vxs_error *err)
+{
+    return design->kind->gram->add(design, set, weights, count, f, err);
+}
+
+/* ---- Makers ---------------------------------------------------------------------------------- */
+
+static const vxs_gram_kind requests = { room, own, block, add };
+static const vxs_design_kind gram_kind = { .scan = scan,
+                                           .scan_some = scan_some,
+                                           .fetch = fetch,
+                                           .measure = measure,
+                                           .release = release,
+                                           .gram = &requests };
 
 /* Up to rounding. */
 static vxs_status check_symmetric(const double *matrix, size_t n, vxs_error *err)

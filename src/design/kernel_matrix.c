@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TILE     64    /* rows; a multiple of VXS_POINTS */
+#define MANY     2048  /* rows with which one goes together; a multiple of TILE */
 #define FARTHEST 37.6  /* standard deviations, where exp is 1e-307 */
 #define APART    1e-12 /* of the rows' squares: a squared distance that is more than rounding */
 #define DRAWN    ((size_t)1 << 16) /* pairs that say where the median is */
@@ -450,6 +451,17 @@ void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *s, double 
             fill_tile(kernel, s, first, before, k);
     for (size_t i = 0; i < s->m; i++)
         k[i * s->m + i] = vxs_kernel_value(kernel, s->own[i], s->own[i], s->own[i]);
+}
+
+void vxs_kernel_row(const vxs_kernel *kernel, const vxs_kernel_rows *s, size_t j, double *row)
+{
+#pragma omp parallel for num_threads(s->nthreads) schedule(static)
+    for (size_t first = 0; first < s->m; first += MANY) {
+        size_t count = s->m - first < MANY ? s->m - first : MANY;
+        products_between(s, j, 1, s, first, count, row + first, count);
+        vxs_kernel_apply(kernel, s->own + first, s->own[j], count, row + first);
+    }
+    row[j] = vxs_kernel_value(kernel, s->own[j], s->own[j], s->own[j]);
 }
 
 /* ---- Products with the kernel matrix --------------------------------------------------------- */

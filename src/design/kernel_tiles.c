@@ -1,5 +1,4 @@
-/* kernel_tiles.c - kernels of which solvers request blocks, products and columns: a matrix in
- * memory, or values that are made of features at each request, tile by tile.
+/* kernel_tiles.c - a kernel whose values are made of features at each request, tile by tile.
  *
  * Cost      of a block: its rows squared times the features; of products with some columns: all
  *           rows times these columns times the features; nothing is kept */
@@ -84,9 +83,52 @@ static void release(vxs_design *design)
     free(t->column);
 }
 
-static const vxs_design_kind tiles_kind = {
-    .scan = scan, .scan_some = scan_some, .fetch = fetch, .measure = measure, .release = release
-};
+/* ---- What solvers request -------------------------------------------------------------------- */
+
+static size_t room(const vxs_design *design)
+{
+    return ((const tiles *)design)->room;
+}
+
+static double own(const vxs_design *design, size_t i)
+{
+    const tiles *t = (const tiles *)design;
+    return vxs_kernel_value(&t->kernel, t->rows->own[i], t->rows->own[i], t->rows->own[i]);
+}
+
+static vxs_status block(const vxs_design *design, const size_t *set, size_t count, double *values,
+                        vxs_error *err)
+{
+    const tiles *t = (const tiles *)design;
+    vxs_kernel_rows some;
+    vxs_status status = vxs_kernel_rows_some(t->rows, set, count, &some, err);
+    if (!status)
+        vxs_kernel_fill(&t->kernel, &some, values);
+    vxs_kernel_rows_release(&some);
+    return status;
+}
+
+static vxs_status add(const vxs_design *design, const size_t *set, const double *weights,
+                      size_t count, double *f, vxs_error *err)
+{
+    const tiles *t = (const tiles *)design;
+    vxs_kernel_rows some;
+    if (count == 0)
+        return VXS_OK;
+    vxs_status status = vxs_kernel_rows_some(t->rows, set, count, &some, err);
+    if (!status)
+        vxs_kernel_add(&t->kernel, t->rows, &some, weights, 1, t->space, f);
+    vxs_kernel_rows_release(&some);
+    return status;
+}
+
+static const vxs_gram_kind requests = { room, own, block, add };
+static const vxs_design_kind tiles_kind = { .scan = scan,
+                                            .scan_some = scan_some,
+                                            .fetch = fetch,
+                                            .measure = measure,
+                                            .release = release,
+                                            .gram = &requests };
 
 vxs_status vxs_kernel_tiles_new(const vxs_kernel *kernel, const vxs_kernel_rows *rows, size_t room,
                                 vxs_design **design, vxs_error *err)
@@ -110,61 +152,4 @@ vxs_status vxs_kernel_tiles_new(const vxs_kernel *kernel, const vxs_kernel_rows 
     }
     *design = &t->design;
     return VXS_OK;
-}
-
-/* ---- What solvers request -------------------------------------------------------------------- */
-
-static const tiles *tiles_of(const vxs_design *design)
-{
-    return design->kind == &tiles_kind ? (const tiles *)design : NULL;
-}
-
-size_t vxs_gram_room(const vxs_design *design)
-{
-    const tiles *t = tiles_of(design);
-    return t ? t->room : vxs_gram_matrix(design) ? 0 : SIZE_MAX;
-}
-
-double vxs_gram_own(const vxs_design *design, size_t i)
-{
-    const tiles *t = tiles_of(design);
-    if (!t)
-        return vxs_gram_matrix(design)[i * design->n + i];
-    return vxs_kernel_value(&t->kernel, t->rows->own[i], t->rows->own[i], t->rows->own[i]);
-}
-
-vxs_status vxs_gram_block(const vxs_design *design, const size_t *set, size_t count, double *block,
-                          vxs_error *err)
-{
-    const tiles *t = tiles_of(design);
-    const double *matrix = vxs_gram_matrix(design);
-    vxs_kernel_rows some;
-    for (size_t b = 0; b < count && !t; b++)
-        for (size_t a = 0; a < count; a++)
-            block[b * count + a] = matrix[set[b] * design->n + set[a]];
-    if (!t)
-        return VXS_OK;
-    vxs_status status = vxs_kernel_rows_some(t->rows, set, count, &some, err);
-    if (!status)
-        vxs_kernel_fill(&t->kernel, &some, block);
-    vxs_kernel_rows_release(&some);
-    return status;
-}
-
-vxs_status vxs_gram_add(const vxs_design *design, const size_t *set, const double *weights,
-                        size_t count, double *f, vxs_error *err)
-{
-    const tiles *t = tiles_of(design);
-    const double *matrix = vxs_gram_matrix(design);
-    const int n = (int)design->n;
-    vxs_kernel_rows some;
-    for (size_t k = 0; k < count && !t; k++)
-        cblas_daxpy(n, weights[k], matrix + set[k] * design->n, 1, f, 1);
-    if (!t || count == 0)
-        return VXS_OK;
-    vxs_status status = vxs_kernel_rows_some(t->rows, set, count, &some, err);
-    if (!status)
-        vxs_kernel_add(&t->kernel, t->rows, &some, weights, 1, t->space, f);
-    vxs_kernel_rows_release(&some);
-    return status;
 }

@@ -170,6 +170,10 @@ static vxs_status check_definite(const vxs_task *t, const vxs_products *p, const
 
 static vxs_status check_task(const vxs_task *t, const vxs_method_settings *s, vxs_error *err)
 {
+    if (s->svm.rank > 0)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--rank' is for kernels of features: '--kernel precomputed' is in memory "
+                        "as a whole, and new subjects come with all of their kernel values");
     if (!s->svm.file)
         return vxs_fail(err, VXS_MISUSE, "'--kernel precomputed' goes with '--kernel-file FILE'");
     if (t->settings.standardize == (int)VXS_STANDARDIZE_UNIT || t->settings.penalties)

@@ -4,6 +4,7 @@
 #define VXS_MODEL_MACHINE_H
 
 #include "model/encoder.h"
+#include "model/estimators.h"
 #include "model/model.h"
 
 #include <pthread.h>
@@ -56,6 +57,26 @@ void vxs_residual_rows_release(vxs_residual_rows *rows);
 /* False if nothing but rounding is left of the rows: all subjects have one kernel. */
 bool vxs_residual_rows_vary(const vxs_kernel_rows *rows);
 
+/* What the fits of a task share: its kernel. */
+typedef struct {
+    vxs_prepared head;
+    const vxs_products *products;
+    bool own;
+    double passes; /* made for this task; the first fit takes them over */
+    vxs_residual_rows rows;
+    vxs_kernel kernel;
+    double spread; /* standard deviation of the target */
+    vxs_kernel_rows training;
+    bool varies;
+    double *values;   /* of the kernel, if it is in memory as a whole */
+    bool of_features; /* it is made of these, not of products */
+    size_t rank;      /* at most; 0: the kernel itself */
+    size_t room;      /* subjects of a block, of a kernel that is not in memory */
+    vxs_products *pool;
+    vxs_design *design;
+    vxs_kernel_norm norm;
+} vxs_prepared_machine;
+
 /* A kernel machine: the weights of its training subjects and their kernel, or their features. */
 typedef struct {
     size_t n;        /* training subjects */
@@ -80,12 +101,32 @@ typedef struct {
     /* p: root mean square, over training subjects, of the score's derivative by a feature; of
      * models whose kernel is not linear */
     double *sensitivity;
+    /* Of a kernel of low rank: landmarks among the subjects and their weights, which score others in
+     * place of those of all; `exact`, p x rank, are their features in place of `values`, since
+     * weights are large where landmarks are nearly dependent. While training, or NULL: `placed`, n,
+     * the same weights, 0 for all others. */
+    size_t rank, *landmark;
+    double *landmark_weight, *placed, *exact;
     /* Of a kernel that is given: n weights of its values, and the values of new subjects with the
      * training subjects, n for each row of their cohort, or NULL. */
     double *flat, *kernel_rows;
 } vxs_machine;
 VXS_MUST_CHECK vxs_machine *vxs_machine_new(size_t n, vxs_error *err);
 void vxs_machine_free(void *machine);
+/* Of the training subjects, in scores. */
+static inline const double *vxs_machine_weights(const vxs_machine *machine)
+{
+    return machine->placed ? machine->placed : machine->weight;
+}
+
+/* landmarks.c: after a fit; nothing where the kernel is not of low rank. */
+VXS_MUST_CHECK vxs_status vxs_machine_reduce(const vxs_prepared_machine *prepared,
+                                             vxs_machine *machine, vxs_certificate *certificate,
+                                             vxs_error *err);
+/* Refuses landmarks, weights and errors that are not those of the subjects. */
+VXS_MUST_CHECK vxs_status vxs_machine_same_landmarks(const vxs_prepared_machine *prepared,
+                                                     const vxs_output_fit *found,
+                                                     const vxs_output_fit *said, vxs_error *err);
 
 /* given_kernel.c */
 bool vxs_kernel_is_given(const vxs_method_settings *settings);

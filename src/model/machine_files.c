@@ -4,7 +4,9 @@
  * and factor of the kernel; check-model reads it. Subjects that are not of a pair of classes have
  * NAN there. For the kernels rbf and poly training.npy has the standardized features of the
  * training subjects, a row for each feature, and scales.npy what standardizes the features of
- * others; pairs, which have means of their own, stand side by side in both. Sensitivities are in
+ * others; pairs, which have means of their own, stand side by side in both. Where the kernel is of
+ * low rank landmarks.npy has their places among the training subjects and their weights, those of
+ * the outputs side by side, and training.npy their features alone, as doubles. Sensitivities are in
  * weights.tsv, and as a map. */
 #include "model/machine.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MORE = 3, FILES = 4 }; /* numbers behind the weights; arrays of vxs_machine_files */
+enum { MORE = 3, FILES = 5 }; /* numbers behind the weights; arrays of vxs_machine_files */
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -46,13 +48,25 @@ vxs_status vxs_machine_write_alpha(const vxs_model *m, const vxs_task *t, FILE *
 static bool has_features(const vxs_model *m, const vxs_task *t)
 {
     (void)t;
-    return ((const vxs_machine *)m->outputs[0].encoded)->values != NULL;
+    const vxs_machine *machine = m->outputs[0].encoded;
+    return machine->values || machine->exact;
 }
 
-/* One against the rest all outputs have the same features. */
+static bool has_landmarks(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return ((const vxs_machine *)m->outputs[0].encoded)->landmark != NULL;
+}
+
+/* One against the rest all outputs have the same features, unless each has landmarks of its own. */
 static size_t count_kept(const vxs_model *m)
 {
-    return vxs_model_has_pairs(m) ? m->output_count : 1;
+    return vxs_model_has_pairs(m) || has_landmarks(m, NULL) ? m->output_count : 1;
+}
+
+static size_t count_of(const vxs_machine *machine)
+{
+    return machine->landmark ? machine->rank : machine->n;
 }
 
 /* Subjects of all outputs that are kept. */
@@ -60,7 +74,7 @@ static size_t count_columns(const vxs_model *m)
 {
     size_t count = 0;
     for (size_t k = 0; k < count_kept(m); k++)
-        count += ((const vxs_machine *)m->outputs[k].encoded)->n;
+        count += count_of(m->outputs[k].encoded);
     return count;
 }
 
@@ -68,13 +82,49 @@ static vxs_status write_training(const vxs_model *m, const vxs_task *t, FILE *st
                                  vxs_error *err)
 {
     const size_t shape[2] = { m->p, count_columns(m) };
-    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(float), 2, shape, err);
-    (void)t;
+    const int size = has_landmarks(m, t) ? sizeof(double) : sizeof(float);
+    vxs_status status = vxs_npy_write_header(stream, 'f', size, 2, shape, err);
     for (size_t j = 0; j < m->p && !status; j++)
         for (size_t k = 0; k < count_kept(m); k++) {
             const vxs_machine *machine = m->outputs[k].encoded;
-            (void)!fwrite(machine->values + j * machine->n, sizeof(float), machine->n, stream);
+            if (machine->exact)
+                (void)!fwrite(machine->exact + j * machine->rank, sizeof(double), machine->rank,
+                              stream);
+            else
+                (void)!fwrite(machine->values + j * machine->n, sizeof(float), machine->n, stream);
         }
+    return status;
+}
+
+/* The place among all training subjects of each of an output's. */
+static size_t *find_places(const vxs_task *t, size_t output, vxs_error *err)
+{
+    size_t *place = vxs_alloc(t->n + 1, sizeof(*place), err);
+    for (size_t i = 0, at = 0; i < t->n && place; i++)
+        if (!vxs_task_has_pairs(t) || !isnan(vxs_output_side(t, output, t->score[i])))
+            place[at++] = i;
+    return place;
+}
+
+static vxs_status write_landmarks(const vxs_model *m, const vxs_task *t, FILE *stream,
+                                  vxs_error *err)
+{
+    const size_t shape[2] = { 2, count_columns(m) };
+    vxs_status status = vxs_npy_write_header(stream, 'f', sizeof(double), 2, shape, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_machine *machine = m->outputs[k].encoded;
+        size_t *place = find_places(t, k, err);
+        status = place ? VXS_OK : VXS_FAILED;
+        for (size_t l = 0; l < machine->rank && place; l++) {
+            const double value = (double)place[machine->landmark[l]];
+            (void)!fwrite(&value, sizeof(value), 1, stream);
+        }
+        free(place);
+    }
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        const vxs_machine *machine = m->outputs[k].encoded;
+        (void)!fwrite(machine->landmark_weight, sizeof(double), machine->rank, stream);
+    }
     return status;
 }
 
@@ -149,6 +199,7 @@ const vxs_model_file vxs_machine_files[] = {
     { .name = "training.npy", .has = has_features, .write = write_training },
     { .name = "scales.npy", .has = has_features, .write = write_scales },
     { .name = "kernel_weights.npy", .has = has_flat, .write = write_flat },
+    { .name = "landmarks.npy", .has = has_landmarks, .write = write_landmarks },
     { .name = "sensitivity.nii.gz", .has = has_sensitivity_map, .write = write_sensitivity },
     { .name = NULL }
 };
@@ -223,38 +274,101 @@ static vxs_status read_alpha(const char *path, vxs_model *m, const vxs_svm_setti
     return status;
 }
 
+/* Columns of an output, from `first`. */
+static vxs_status take_kept(vxs_machine *machine, const vxs_npy *training, size_t first,
+                            vxs_error *err)
+{
+    const size_t count = count_of(machine), p = machine->p, wide = training->shape[1];
+    if (machine->landmark)
+        machine->exact = vxs_alloc(p, vxs_times(count, sizeof(*machine->exact)), err);
+    else
+        machine->values = vxs_alloc(p, vxs_times(count, sizeof(*machine->values)), err);
+    if (!machine->exact && !machine->values)
+        return VXS_FAILED;
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < count; i++) {
+            double value = vxs_npy_item(training, j * wide + first + i);
+            if (machine->exact)
+                machine->exact[j * count + i] = value;
+            else
+                machine->values[j * count + i] = (float)value;
+        }
+    return VXS_OK;
+}
+
 /* Each output has a copy, since it is released with it. */
 static vxs_status take_features(vxs_model *m, const vxs_npy *training, const vxs_npy *scales,
                                 vxs_error *err)
 {
     size_t each = 1 + m->covariate_count, from = 0;
-    for (size_t k = 0; k < m->output_count; k++) {
+    vxs_status status = VXS_OK;
+    for (size_t k = 0; k < m->output_count && !status; k++) {
         vxs_machine *machine = m->outputs[k].encoded;
-        size_t n = machine->n, kept = vxs_model_has_pairs(m) ? k : 0;
+        size_t kept = count_kept(m) > 1 ? k : 0;
         machine->p = m->p;
         machine->covariate_count = m->covariate_count;
-        machine->values = vxs_alloc(m->p, vxs_times(n, sizeof(*machine->values)), err);
         machine->scales = vxs_alloc(m->p, each * sizeof(*machine->scales), err);
-        if (!machine->values || !machine->scales)
-            return VXS_FAILED;
-        for (size_t j = 0; j < m->p; j++) {
-            for (size_t i = 0; i < n; i++)
-                machine->values[j * n + i] =
-                    (float)vxs_npy_item(training, j * training->shape[1] + from + i);
+        status = machine->scales ? take_kept(machine, training, from, err) : VXS_FAILED;
+        for (size_t j = 0; j < m->p && !status; j++)
             for (size_t i = 0; i < each; i++)
                 machine->scales[j * each + i] =
                     vxs_npy_item(scales, j * scales->shape[1] + kept * each + i);
-        }
-        from += vxs_model_has_pairs(m) ? n : 0;
+        from += count_kept(m) > 1 ? count_of(machine) : 0;
+    }
+    return status;
+}
+
+/* The output's subject with this place among all; the end if it has none. */
+static size_t subject_at(const vxs_machine *machine, double place)
+{
+    size_t i = 0;
+    while (i < machine->n && (double)machine->subject[i] != place)
+        i++;
+    return i;
+}
+
+static vxs_status take_landmarks(const vxs_npy *a, const char *path, size_t first,
+                                 vxs_machine *machine, size_t rank, vxs_error *err)
+{
+    const size_t wide = a->shape[1];
+    machine->rank = rank;
+    machine->landmark = vxs_alloc(rank + 1, sizeof(*machine->landmark), err);
+    machine->landmark_weight = vxs_alloc(rank + 1, sizeof(*machine->landmark_weight), err);
+    if (!machine->landmark || !machine->landmark_weight)
+        return VXS_FAILED;
+    for (size_t l = 0; l < rank; l++) {
+        machine->landmark[l] = subject_at(machine, vxs_npy_item(a, first + l));
+        machine->landmark_weight[l] = vxs_npy_item(a, wide + first + l);
+        if (machine->landmark[l] == machine->n)
+            return broken(path, "a landmark is no training subject", err);
     }
     return VXS_OK;
+}
+
+static vxs_status read_landmarks(const char *path, vxs_model *m, vxs_error *err)
+{
+    vxs_npy a = { .count = 0 };
+    size_t total = 0;
+    vxs_status status = open_matrix(path, (int)sizeof(double), 2, false, &a, err);
+    for (size_t k = 0; k < m->output_count && !status; k++) {
+        size_t rank = m->outputs[k].fit.certificate.rank;
+        bool there = rank <= a.shape[1] - total;
+        status = there ? take_landmarks(&a, path, total, m->outputs[k].encoded, rank, err)
+                       : broken(path, "it has other columns", err);
+        total += rank;
+    }
+    if (!status && total != a.shape[1])
+        status = broken(path, "it has other columns", err);
+    vxs_npy_release(&a);
+    return status;
 }
 
 static vxs_status read_features(const char *training_path, const char *scales_path, vxs_model *m,
                                 vxs_error *err)
 {
     vxs_npy training = { .count = 0 }, scales = { .count = 0 };
-    vxs_status status = open_matrix(training_path, (int)sizeof(float), m->p, false, &training, err);
+    const int size = has_landmarks(m, NULL) ? sizeof(double) : sizeof(float);
+    vxs_status status = open_matrix(training_path, size, m->p, false, &training, err);
     if (!status && training.shape[1] != count_columns(m))
         status = broken(training_path, "it has other columns", err);
     if (!status)
@@ -342,6 +456,8 @@ vxs_status vxs_machine_read(vxs_model *m, const char *folder, vxs_error *err)
     }
     if (!status)
         status = read_alpha(paths[0], m, &settings.svm, &trained, err);
+    if (!status && settings.svm.rank > 0)
+        status = read_landmarks(paths[FILES - 1], m, err);
     if (!status && vxs_kernel_is_curved(settings.svm.kernel))
         status = read_features(paths[1], paths[2], m, err);
     if (!status && vxs_kernel_is_given(&settings))

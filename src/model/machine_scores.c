@@ -13,7 +13,8 @@
 typedef struct {
     const vxs_machine *machine;
     const vxs_scored_rows *rows;
-    size_t count, *subject;  /* support vectors */
+    size_t count, *subject;  /* support vectors, or landmarks; */
+    const double *weight;    /* of all that are kept */
     double *kept, *values;   /* of a block: of support vectors, of the rows */
     double *wide, *products; /* products: rows x support vectors */
     double *own, *other;     /* squared lengths of support vectors, of the rows */
@@ -34,9 +35,11 @@ static vxs_status begin(const vxs_machine *m, const vxs_scored_rows *x, scorer *
 {
     size_t block = m->p < FEATURES ? m->p : FEATURES;
     *s = (scorer){ .machine = m, .rows = x };
-    s->subject = vxs_alloc(m->n + 1, sizeof(*s->subject), err);
-    for (size_t l = 0; l < m->n && s->subject; l++)
-        if (m->weight[l] != 0)
+    size_t kept = m->exact ? m->rank : m->n;
+    s->weight = m->exact ? m->landmark_weight : m->weight;
+    s->subject = vxs_alloc(kept + 1, sizeof(*s->subject), err);
+    for (size_t l = 0; l < kept && s->subject; l++)
+        if (s->weight[l] != 0)
             s->subject[s->count++] = l;
     s->kept = vxs_alloc(block, vxs_times(s->count + 1, sizeof(*s->kept)), err);
     s->values = vxs_alloc(block, vxs_times(x->count + 1, sizeof(*s->values)), err);
@@ -51,14 +54,14 @@ static vxs_status begin(const vxs_machine *m, const vxs_scored_rows *x, scorer *
 static void read_feature(const scorer *s, size_t j, size_t place)
 {
     const vxs_machine *m = s->machine;
-    const float *kept = m->values + j * m->n;
     const double *scale = m->scales + j * (1 + m->covariate_count);
     double *values = s->values + place * s->rows->count, *own = s->kept + place * s->count;
     vxs_standardized_values(s->rows, j, *scale, scale + 1, m->covariate_count, s->wide, values);
     for (size_t i = 0; i < s->rows->count; i++)
         s->other[i] += values[i] * values[i];
     for (size_t l = 0; l < s->count; l++) {
-        own[l] = (double)kept[s->subject[l]];
+        size_t i = s->subject[l];
+        own[l] = m->exact ? m->exact[j * m->rank + i] : (double)m->values[j * m->n + i];
         s->own[l] += own[l] * own[l];
     }
 }
@@ -79,7 +82,7 @@ static double sum_kernels(const scorer *s, size_t i)
     double sum = 0;
     vxs_kernel_apply(&m->kernel, s->own, s->other[i], s->count, products);
     for (size_t l = 0; l < s->count; l++)
-        sum += m->weight[s->subject[l]] * products[l];
+        sum += s->weight[s->subject[l]] * products[l];
     return sum;
 }
 

@@ -19,6 +19,10 @@ static const char of_coupling[] =
 static const char of_saiv[] = "Ren S. Scalable algorithms for high dimensional structured data. "
                               "Dissertation, Texas A&M University, 2017, chapter 5.";
 
+static const char of_low_rank[] =
+    "Fine S, Scheinberg K. Efficient SVM training using low-rank kernel representations. Journal "
+    "of Machine Learning Research 2, 2001.";
+
 /* ---- svm ------------------------------------------------------------------------------------- */
 
 static const char *const kernel_words[] = { "linear", "Gaussian (RBF)", "polynomial",
@@ -41,13 +45,19 @@ static void describe_svm(const vxs_record *r, vxs_prose *p)
             r->class_count > 0 ? "a support vector machine" : "support vector regression",
             kernel_words[r->settings.svm.kernel]);
     vxs_cite(p, r->class_count > 0 ? of_svm : of_svr);
+    if (r->settings.svm.rank > 0)
+        fprintf(p->out, " of rank %lld at most, by landmarks among the training subjects",
+                (long long)r->settings.svm.rank);
     describe_pairs(r, p);
 }
 
 static void solve_svm(const vxs_record *r, vxs_prose *p)
 {
-    fputs(" on a working set of subjects (SAIV)", p->out);
-    vxs_cite(p, of_saiv);
+    bool low_rank = r->settings.svm.rank > 0;
+    fputs(low_rank ? " by an interior point on a pivoted Cholesky factor of the kernel"
+                   : " on a working set of subjects (SAIV)",
+          p->out);
+    vxs_cite(p, low_rank ? of_low_rank : of_saiv);
     vxs_describe_gap(r, p);
 }
 
@@ -73,6 +83,8 @@ static void list_svm(const vxs_record *r, const vxs_setting_rows *rows)
     fputs(kernel_words[s->kernel], out);
     if (s->kernel == VXS_KERNEL_PRECOMPUTED)
         fprintf(out, ": %s. No feature was read: none has a weight, and there is no map", s->file);
+    if (s->rank > 0)
+        fprintf(vxs_begin_row(rows, "Rank of the kernel"), "%lld at most", (long long)s->rank);
     if (vxs_kernel_is_curved(s->kernel))
         fputs(s->gammas ? s->gammas : "1", vxs_begin_row(rows, "gamma"));
     if (r->class_count == 0)

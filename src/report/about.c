@@ -234,10 +234,15 @@ static void write_outputs(const vxs_results *s)
     const vxs_model *m = &s->model;
     bool pieces = m->outputs[0].fit.certificate.fused_regions > 0;
     bool machine = vxs_record_path(&s->record)->by == VXS_BY_COST;
+    bool low_rank = m->outputs[0].fit.certificate.rank > 0;
     fputs("<table><tr><th>Output</th>", s->out);
     fputs(machine ? "<th>C</th><th>support vectors</th>"
                   : "<th>lambda</th><th>lambda / lambda_max</th><th>nonzero weights</th>",
           s->out);
+    if (low_rank)
+        fputs("<th>rank of the kernel</th><th>of its trace it lacks</th>"
+              "<th>of one subject, at most</th>",
+              s->out);
     if (pieces)
         vxs_html(s->out, "<th>fused regions%s</th>", m->loss->joint ? " of all classes" : "");
     fputs("<th>primal</th><th>dual</th><th>relative gap</th><th>tolerance</th></tr>\n", s->out);
@@ -249,6 +254,9 @@ static void write_outputs(const vxs_results *s)
         else
             vxs_html(s->out, "<td>%v</td><td>%v</td><td>%z</td>", c->lambda,
                      c->lambda / c->lambda_max, c->nonzero);
+        if (low_rank)
+            vxs_html(s->out, "<td>%z</td><td>%g</td><td>%g</td>", c->rank, c->trace_error,
+                     c->largest_error);
         if (pieces)
             vxs_html(s->out, "<td>%z</td>", c->fused_regions);
         vxs_html(s->out, "<td>%v</td><td>%v</td><td>%g</td><td>%g</td></tr>\n", c->primal, c->dual,

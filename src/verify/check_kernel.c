@@ -7,6 +7,7 @@
  * loss, |beta| <= u with the epsilon-insensitive one) and, with an intercept, their sum is 0. No
  * code is shared with the solver. */
 #include "verify/check.h"
+#include "voxsift/internal/design.h"
 
 #include <float.h>
 #include <math.h>
@@ -102,12 +103,35 @@ static bool is_feasible(const kernel *c)
     return c->problem->covariate_count == 0 || fabs(sum) <= ROUNDING * size;
 }
 
+/* The same of K = LL': |L'w|^2. */
+static double multiply_factor(const kernel *c, const vxs_low_rank *l, const double *w, double *f,
+                              double *size)
+{
+    double square = 0;
+    for (size_t k = 0; k < l->rank; k++) {
+        const double *column = l->factor + k * l->n;
+        double sum = 0, sizes = 0;
+        for (size_t i = 0; i < l->n; i++) {
+            sum += column[i] * w[i];
+            sizes += fabs(column[i] * w[i]);
+        }
+        for (size_t i = 0; i < c->n; i++)
+            f[i] += sum * column[i];
+        square += sum * sum;
+        *size += sizes * sizes;
+    }
+    return square;
+}
+
 /* w'K_g w for weights of samples, whose values K_g w are added to `f`, and the size of what it is
  * the sum of, which bounds its rounding. */
 static double multiply(const kernel *c, size_t g, const double *w, double *f, double *size)
 {
+    const vxs_low_rank *low_rank = vxs_gram_low_rank(c->problem->design);
     double square = 0;
     *size = 0;
+    if (low_rank)
+        return multiply_factor(c, low_rank, w, f, size);
     for (size_t next = 0; next < c->n;) {
         size_t set[COLUMNS], count = 0;
         for (; next < c->n && count < COLUMNS; next++)

@@ -14,6 +14,9 @@ rm -rf ./*
 run "$PYTHON" "$top/tests/model/svm_tiles_agrees.py"
 same "a kernel that is made in tiles" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/svm_rank_agrees.py"
+same "a kernel of low rank" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 works "a cohort" voxsift simulate lasso --subjects 20 --features 5 -o c
 refuses 2 "'--gamma' goes with '--kernel rbf' or '--kernel poly'" voxsift fit c --target score --method svm --gamma 2 -o m
 works "with rbf" voxsift fit c --target score --method svm --kernel rbf --gamma 2 -o m

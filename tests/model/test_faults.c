@@ -66,7 +66,7 @@ TestSuite(fit_faults, .init = set_up, .fini = tear_down);
 enum { LASSO = VXS_METHOD_LASSO, FUSED = VXS_METHOD_FUSED, SKFS = VXS_METHOD_SKFS };
 enum { SVM = VXS_METHOD_SVM, MKL = VXS_METHOD_MKL };
 static int solver; /* of skfs */
-static const vxs_svm_settings machine = {
+static vxs_svm_settings machine = {
     .kernel = VXS_KERNEL_RBF, .gamma = 1, .constant = 1, .degree = 3, .epsilon = 0.1
 };
 
@@ -213,6 +213,14 @@ Test(fit_faults, kernel_machines)
 {
     cr_assert(fail_each_request(machine_of_a_score) > 100);
     cr_assert(fail_each_request(machine_of_a_class) > 100);
+}
+
+Test(fit_faults, machines_of_low_rank)
+{
+    machine.rank = 3;
+    cr_assert(fail_each_request(machine_of_a_score) > 100);
+    cr_assert(fail_each_request(machine_of_a_class) > 100);
+    machine.rank = 0;
 }
 
 Test(fit_faults, a_score)

@@ -18,6 +18,6 @@
 #include "voxsift/internal/simulate.h"
 #include "voxsift/internal/solver.h"
 #include "voxsift/internal/text.h"
-#include "voxsift/verify.h"
+#include "voxsift/internal/verify.h"
 
 #endif

@@ -138,6 +138,8 @@ void vxs_kernel_apply(const vxs_kernel *kernel, const double *own, double other,
 vxs_kernel vxs_kernel_of_slopes(const vxs_kernel *kernel);
 /* The kernel matrix of the rows, m x m. */
 void vxs_kernel_fill(const vxs_kernel *kernel, const vxs_kernel_rows *rows, double *k);
+/* Its column j: m values. */
+void vxs_kernel_row(const vxs_kernel *kernel, const vxs_kernel_rows *rows, size_t j, double *row);
 /* Adds to `sums`, rows->m x k, the kernels of rows with others (of features, or the same ones)
  * times k vectors, tile by tile. `tiles`: VXS_KERNEL_TILE squared for each of the rows' threads. */
 enum { VXS_KERNEL_TILE = 256 };
@@ -150,8 +152,27 @@ void vxs_kernel_add(const vxs_kernel *kernel, const vxs_kernel_rows *rows,
 VXS_MUST_CHECK vxs_status vxs_kernel_tiles_new(const vxs_kernel *kernel,
                                                const vxs_kernel_rows *rows, size_t room,
                                                vxs_design **design, vxs_error *err);
-/* Of any kernel that is stored or made in tiles. room: how many samples a block may have; 0: all;
- * SIZE_MAX: it is neither. */
+/* The kernel LL' of low rank that equals another one between some of its samples, the landmarks,
+ * and all: landmarks are chosen one by one, at most `most` of them, where the kernel of a sample
+ * with itself is approximated worst; earlier where rounding is left. A design, n x n, as above;
+ * borrows nothing. */
+typedef struct {
+    size_t n, rank, *landmark; /* rank */
+    double *factor;            /* n x rank: L; that of the landmarks is lower triangular */
+    double trace;              /* of the kernel that is approximated, */
+    double missing, largest;   /* and of what it lacks: trace, largest value of a sample */
+} vxs_low_rank;
+VXS_MUST_CHECK vxs_status vxs_low_rank_new(const vxs_context *context, const vxs_kernel *kernel,
+                                           const vxs_kernel_rows *rows, size_t most, size_t room,
+                                           vxs_design **design, vxs_error *err);
+/* NULL: the design is of another kind. */
+const vxs_low_rank *vxs_gram_low_rank(const vxs_design *design);
+/* Weights of landmarks, `rank` of them, that give all samples, old and new, the values that weights
+ * of all samples give: K_R a is K times these at the landmarks. */
+void vxs_low_rank_reduce(const vxs_low_rank *kernel, const double *weights, double *of_landmarks);
+
+/* Of any kernel, stored or not. room: how many samples a block may have; 0: all; SIZE_MAX: it is
+ * none. */
 size_t vxs_gram_room(const vxs_design *design);
 double vxs_gram_own(const vxs_design *design, size_t i);
 /* The kernels between some samples, count x count. */

@@ -520,7 +520,9 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     if (warm)
         screening.before = screening.after = bound_by_gap(s, state, empty);
     vxs_status status = VXS_OK;
-    if (s->recruits)
+    if (vxs_gram_low_rank(s->box.kernel))
+        status = vxs_saiv_solve_low_rank(s, s->tol * empty, &state, &rounds, err);
+    else if (s->recruits)
         status = vxs_saiv_recruit_and_screen(s, s->tol * empty, empty, &state, &rounds, err);
     else
         status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
@@ -576,6 +578,10 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         status = find_kernel(s, err);
     if (!status)
         status = check_diagonal(s, err);
+    if (!status && (s->recruits || s->screens) && vxs_gram_low_rank(problem->design))
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--rank' has an interior point of its own: '--solver screened' and "
+                          "'saiv' are for the kernel itself");
     if (!status && s->recruits && s->room > 0)
         status = vxs_fail(err, VXS_MISUSE,
                           "'--solver saiv' works on the whole kernel of %zu subjects, which does "

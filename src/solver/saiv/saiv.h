@@ -48,6 +48,10 @@ VXS_MUST_CHECK vxs_status vxs_saiv_recruit_and_screen(vxs_saiv *s, double target
                                                       vxs_box_state *state, size_t *rounds,
                                                       vxs_error *err);
 
+/* low_rank_interior.c: solves where the kernel is of low rank; counts the steps. */
+VXS_MUST_CHECK vxs_status vxs_saiv_solve_low_rank(vxs_saiv *s, double target, vxs_box_state *state,
+                                                  size_t *rounds, vxs_error *err);
+
 /* Since the solver began: samples that were in a set, samples whose kernel values with all were
  * read; steps of two weights. */
 typedef struct {

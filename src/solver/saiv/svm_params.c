@@ -30,10 +30,17 @@ const vxs_param vxs_svm_params[] = {
                  .head = VXS_HEAD_HYPER),
     VXS_WHOLE_ROW("degree", "D", VXS_AT(svm.degree), 3, 1, 10, "D of the kernel poly",
                   .head = VXS_HEAD_HYPER),
+    VXS_WHOLE_ROW("rank", "R", VXS_AT(svm.rank), 0, 0, 1000000,
+                  "landmarks that stand for the kernel; default none", .head = VXS_HEAD_PERFORMANCE,
+                  .more = "R training subjects that a pivoted Cholesky factor chooses give a "
+                          "kernel of rank R, to which the certificate belongs; fit prints how much "
+                          "of the kernel's trace it lacks. Time grows with n R^2, memory with n R, "
+                          "and the model keeps features of landmarks alone."),
     VXS_BYTES_ROW("mem", "SIZE", VXS_AT(svm.memory), 0, 0, INFINITY,
-                  "memory of the kernels of one fit; 0, the default: half of the machine's",
+                  "memory of the kernels of a fit; default half of all",
                   .head = VXS_HEAD_PERFORMANCE,
-                  .more = "A kernel of n subjects takes 16 n^2 bytes with their products. One that "
+                  .more = "Half of the machine's, or SIZE. "
+                          "A kernel of n subjects takes 16 n^2 bytes with their products. One that "
                           "is larger is made of the features in tiles, where the solver needs it; "
                           "the certificate is of all subjects in either case. --nthreads N has N "
                           "fits at a time."),
