@@ -1,7 +1,7 @@
-/* low_rank.c - a kernel of low rank in place of another: K_R = LL', by a Cholesky factor that stops.
+/* low_rank.c - a kernel of low rank in place of another: K_R = LL', by a Cholesky factor that ends.
  *
- * Method    the next landmark is the sample whose kernel with itself lacks most of it; the column of
- *           the kernel without what the factor has of it, divided by the root of what is lacking, is
+ * Method    the next landmark is the sample whose kernel with itself lacks most; the column of the
+ *           kernel without what the factor has of it, divided by the root of what is lacking, is
  *           the factor's next column. Of values that are equal but for rounding the first is taken
  * Is        K_nm K_mm^-1 K_mn, m the landmarks: the kernel of features projected onto the span of
  *           the landmarks' (Nystroem), so that K - K_R is positive semidefinite

@@ -101,8 +101,8 @@ typedef struct {
     /* p: root mean square, over training subjects, of the score's derivative by a feature; of
      * models whose kernel is not linear */
     double *sensitivity;
-    /* Of a kernel of low rank: landmarks among the subjects and their weights, which score others in
-     * place of those of all; `exact`, p x rank, are their features in place of `values`, since
+    /* Of a kernel of low rank: landmarks among the subjects and their weights, which score others
+     * in place of those of all; `exact`, p x rank, are their features in place of `values`, since
      * weights are large where landmarks are nearly dependent. While training, or NULL: `placed`, n,
      * the same weights, 0 for all others. */
     size_t rank, *landmark;

@@ -1,9 +1,9 @@
 /* check_low_rank.c - that LL' is the kernel of rank r in place of another: K_nm K_mm^-1 K_mn, m its
  * landmarks.
  *
- * If L_m, the rows of L of the landmarks, is triangular with a diagonal above 0, and L L_m' is K_nm,
- * then L = K_nm L_m'^-1 and LL' = K_nm (L_m L_m')^-1 K_mn. Columns of K are those of the subjects;
- * the factor is multiplied out. */
+ * If L_m, the rows of L of the landmarks, is triangular with a diagonal above 0, and L L_m' is
+ * K_nm, then L = K_nm L_m'^-1 and LL' = K_nm (L_m L_m')^-1 K_mn. Columns of K are those of the
+ * subjects; the factor is multiplied out. */
 #include "voxsift/internal/verify.h"
 
 #include <math.h>

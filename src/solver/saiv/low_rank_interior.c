@@ -7,7 +7,7 @@
  *           tend to a bound are put on it, and the others, about as many as the rank, get what is
  *           best beside these (box_dual.c), unless that leaves a gap
  * Why       few samples can be inside their box, and the optimum is not unique in t: a working set
- *           loses one for each that it gains, and stops at gaps of some per cent
+ *           loses one for each that it gains, and stops at gaps of some hundredths
  * Stops     the gap is a share of the one that is asked for, or steps are no longer possible
  * Cost      n rank^2 a step, 10 to 30 steps; n and rank^2 numbers
  * Source    Fine and Scheinberg 2001; Mehrotra 1992 */
@@ -180,7 +180,7 @@ static bool linearize(interior *p)
     return true;
 }
 
-/* Changes of all that bring t w and (c - t) xi to what is wanted, and u and the sum of beta to what
+/* Changes of all that bring t w and (c - t) xi to their targets, and u and the sum of beta to what
  * they are if rounding is none. */
 static void find_changes(interior *p)
 {
@@ -252,7 +252,7 @@ static double gap_after(const interior *p, double step)
     return sum;
 }
 
-/* What is wanted: mu, less the second order of the step that was found, if there is one. */
+/* Targets: mu, less the second order of the step that was found, if there is one. */
 static void aim(interior *p, double mu, bool again)
 {
     const vxs_box *x = &p->s->box;
