@@ -68,7 +68,13 @@ VXS_MUST_CHECK vxs_status vxs_cohort_make(const vxs_context *context,
 
 /* ---- Using a cohort -------------------------------------------------------------------------- */
 
-typedef enum { VXS_FEATURES_VOXELS, VXS_FEATURES_REGIONS, VXS_FEATURES_COLUMNS } vxs_feature_kind;
+/* instances: of bags; a cohort's files have the others. */
+typedef enum {
+    VXS_FEATURES_VOXELS,
+    VXS_FEATURES_REGIONS,
+    VXS_FEATURES_COLUMNS,
+    VXS_FEATURES_INSTANCES
+} vxs_feature_kind;
 
 #define VXS_NO_COLUMN SIZE_MAX
 
@@ -94,8 +100,13 @@ typedef struct {
     size_t voxel_count;
     vxs_table *names; /* feature names in column `name_column`; NULL for voxels and unnamed */
     size_t name_column;
+<<<<<<< HEAD
     const uint32_t *region; /* private: of each of `voxels`, if not regions.nii.gz says */
     vxs_npy npy[3];         /* private */
+=======
+    struct vxs_bags *bags; /* private: rows are bags, features their instances; or NULL */
+    vxs_npy npy[3];        /* private */
+>>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);

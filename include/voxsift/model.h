@@ -18,13 +18,16 @@ extern "C" {
 enum { VXS_STANDARDIZE_AUTO = VXS_STANDARDIZE_UNIT + 1 }; /* the method's default */
 enum { VXS_CONFOUNDS_COVARIATE, VXS_CONFOUNDS_REGRESS };
 enum { VXS_CLASS_WEIGHTS_AUTO, VXS_CLASS_WEIGHTS_NONE, VXS_CLASS_WEIGHTS_BALANCED };
-enum { VXS_ONE_VS_REST, VXS_ONE_VS_ONE }; /* of three and more classes */
+enum { VXS_OWN_BAG_ITSELF, VXS_OWN_BAG_LEFT_OUT }; /* similarity of an instance with its bag */
+enum { VXS_ONE_VS_REST, VXS_ONE_VS_ONE };          /* of three and more classes */
 
 /* Every field is a row of vxs_task_params. */
 typedef struct {
     const char *target, *positive, *confounds, *weights, *penalties, *graph, *regress_on;
     vxs_texts only,
-        exclude; /* expressions: subjects must satisfy all of `only` and none of `exclude` */
+        exclude;      /* expressions: subjects must satisfy all of `only` and none of `exclude` */
+    const char *bags; /* column whose values name bags; NULL: rows are subjects */
+    int own_bag;
     int method, loss, multiclass, standardize, class_weights, confounds_as;
     double huber_threshold; /* 0: estimated from the spread of the target */
     bool no_intercept;
@@ -85,12 +88,20 @@ typedef struct {
     bool groups_shared, terms_shared; /* they belong to the unrestricted task, which must stay */
     vxs_design *design;
     int *untold; /* 1 until it was said that class weights are balanced; NULL: they are not */
-    struct vxs_products *products;    /* inner products of subjects, made on demand; or NULL */
+    struct vxs_products *products; /* inner products of subjects, made on demand; or NULL */
+    /* Of bags: distances of instances, made once; the median of their squares, and the width of
+     * similarities in its units. */
+    struct vxs_bag_distances *distances;
+    bool distances_shared;
+    double bag_distance, bag_width;
     bool products_shared;             /* they belong to the unrestricted task, which must stay */
     struct vxs_prepared *prepared;    /* further data of the method's problem, or NULL */
     struct vxs_scan_batcher *batcher; /* batches the scans of several solvers, or NULL */
     double *y, *u;                    /* target and loss weights of one output */
 } vxs_task;
+/* Puts a cohort's rows into bags, if the settings say so: before the task is made. */
+VXS_MUST_CHECK vxs_status vxs_cohort_make_bags(vxs_cohort *cohort,
+                                               const vxs_task_settings *settings, vxs_error *err);
 /* Subjects without target or confounds are excluded and named in a warning. The cohort must outlive
  * the task. */
 VXS_MUST_CHECK vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,

@@ -54,9 +54,13 @@ typedef struct {
     size_t fused_regions; /* connected regions of equal nonzero weight on a graph */
     double smooth;        /* weight of the relative Laplacian */
     double gamma;         /* of the kernel of a machine, where it is not linear */
+<<<<<<< HEAD
     size_t rank;          /* of a kernel of low rank, 0: the kernel itself; and what it lacks: */
     double trace_error;   /* share of the trace */
     double largest_error; /* of a sample with itself, as a share of the mean of these */
+=======
+    double bandwidth;     /* of similarities of bags */
+>>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;
@@ -159,6 +163,13 @@ typedef struct {
     bool nonnegative;
 } vxs_l1_settings;
 
+/* Of similarities of bags: widths in units of a median, comma-separated, or NULL; chosen of them;
+ * 0: the usual one. */
+typedef struct {
+    const char *widths;
+    double width;
+} vxs_bag_settings;
+
 typedef struct {
     int solver;
     double sparsity;
@@ -220,6 +231,7 @@ typedef struct {
     vxs_block_settings blocks;
     vxs_svm_settings svm;
     vxs_mkl_settings mkl;
+    vxs_bag_settings bags;
 } vxs_method_settings;
 
 typedef enum { VXS_GRAPH_NONE, VXS_GRAPH_OPTIONAL, VXS_GRAPH_NEEDED } vxs_graph_use;
@@ -236,6 +248,7 @@ typedef struct {
     vxs_standardize standardize;        /* default */
     bool classes_only;                  /* takes classes only */
     bool takes_pairs;                   /* --multiclass one-vs-one */
+    bool takes_bags;                    /* --bags */
     const struct vxs_solver_kind *kind; /* private to the solver room */
 } vxs_method;
 enum {

@@ -90,7 +90,7 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_cert
 static vxs_status check(const vxs_call *call, const vxs_model *m, vxs_error *err)
 {
     vxs_cohort cohort;
-    vxs_status status = vxs_cohort_open(call->operands[1], &cohort, err);
+    vxs_status status = vxs_cohort_open_for(call->operands[1], &m->task, &cohort, err);
     if (status)
         return status;
     vxs_certificate *found = vxs_alloc(m->output_count, sizeof(*found), err);

@@ -171,7 +171,8 @@ static void print_weights(FILE *out, const vxs_model *m, const vxs_output_fit *o
         fprintf(out, "  %zu of %zu features %s a nonzero weight, in %zu %s\n", c->nonzero, m->p,
                 have, s->count, vxs_block_name(m, s->count));
     else
-        fprintf(out, "  %zu of %zu features %s a nonzero weight\n", c->nonzero, m->p, have);
+        fprintf(out, "  %zu of %zu %s %s a nonzero weight\n", c->nonzero, m->p,
+                m->task.bags ? "instances" : "features", have);
 }
 
 static void print_rank(FILE *out, const vxs_certificate *c)
@@ -497,7 +498,8 @@ static vxs_status fit(const vxs_call *call, const vxs_cohort *cohort, vxs_error 
 static vxs_status run(const vxs_call *call, vxs_error *err)
 {
     vxs_cohort cohort;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    const fit_settings *settings = call->values;
+    vxs_status status = vxs_cohort_open_for(call->operands[0], &settings->task, &cohort, err);
     if (status)
         return status;
     status = fit(call, &cohort, err);

@@ -539,7 +539,9 @@ static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model,
                                                (const char *const *)sources, &cohort, err);
     if (status)
         return status;
-    status = predict(call, model, &cohort, !is_cohort(sources), err);
+    status = vxs_cohort_make_bags(&cohort, &model->task, err);
+    if (!status)
+        status = predict(call, model, &cohort, !is_cohort(sources), err);
     vxs_cohort_release(&cohort);
     return status;
 }

@@ -163,7 +163,9 @@ static vxs_status run_all(const vxs_call *call, group *g, vxs_error *err)
 vxs_status vxs_run_several(const vxs_call *call, vxs_error *err)
 {
     group *g = vxs_alloc(1, sizeof(*g), err);
-    vxs_status status = g ? vxs_cohort_open(call->operands[0], &g->cohort, err) : VXS_FAILED;
+    const vxs_cv_settings *first = (const void *)call->several->each[0].values.bytes;
+    vxs_status status =
+        g ? vxs_cohort_open_for(call->operands[0], &first->task, &g->cohort, err) : VXS_FAILED;
     if (!status) {
         tell_partly(call);
         status = run_all(call, g, err);

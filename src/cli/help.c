@@ -166,15 +166,17 @@ void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
 /* ---- Which options --------------------------------------------------------------------------- */
 
 /* Options of the task that some methods do not take. */
-static const char *const of_some_methods[] = { "graph", "penalty-factors", "huber-threshold",
-                                               "multiclass" };
-enum { GRAPH, PENALTY_FACTORS, HUBER_THRESHOLD, MULTICLASS, OF_SOME_METHODS };
+static const char *const of_some_methods[] = {
+    "graph", "penalty-factors", "huber-threshold", "multiclass", "bags", "own"
+};
+enum { GRAPH, PENALTY_FACTORS, HUBER_THRESHOLD, MULTICLASS, BAGS, OWN, OF_SOME_METHODS };
 
 static bool applies_to(const vxs_method *method, int which)
 {
     return which == GRAPH             ? method->graph != VXS_GRAPH_NONE
            : which == PENALTY_FACTORS ? method->graph == VXS_GRAPH_NONE
            : which == MULTICLASS      ? method->takes_pairs
+           : which >= BAGS            ? method->takes_bags
                                       : vxs_method_takes_loss(method, &vxs_huber_loss);
 }
 

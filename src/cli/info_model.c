@@ -48,6 +48,11 @@ static void print_json(const vxs_call *call, const vxs_model *m)
     vxs_close_json(call, &w);
 }
 
+static const char *noun_of(const vxs_model *m)
+{
+    return m->task.bags ? "instances" : m->voxels ? "voxels" : "features";
+}
+
 /* Prints the selection of features, groups or pairs. */
 static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *o)
 {
@@ -55,8 +60,8 @@ static void print_selected(FILE *out, const vxs_model *m, const vxs_output_fit *
     const vxs_certificate *c = &o->fit.certificate;
     fprintf(out,
             "  %s: %zu of %zu %s %s a nonzero weight, from %zu selected %s; relative gap %.2g%s\n",
-            o->name, o->fit.count, m->p, m->voxels ? "voxels" : "features", vxs_have(o->fit.count),
-            s->count, vxs_block_name(m, s->count), c->gap,
+            o->name, o->fit.count, m->p, noun_of(m), vxs_have(o->fit.count), s->count,
+            vxs_block_name(m, s->count), c->gap,
             c->converged ? "" : ", on these ABOVE the tolerance");
     fprintf(out, "  selected in %llu iteration%s%s\n", (unsigned long long)s->iterations,
             vxs_plural((size_t)s->iterations),
@@ -90,8 +95,8 @@ static void print_output(FILE *out, const vxs_model *m, size_t k)
         return;
     }
     fprintf(out, "  %s: %zu of %zu %s %s a nonzero weight, at lambda %s; relative gap %.2g%s\n",
-            m->outputs[k].name, c->nonzero, m->p, m->voxels ? "voxels" : "features",
-            vxs_have(c->nonzero), vxs_score_text(c->lambda, false, lambda), c->gap,
+            m->outputs[k].name, c->nonzero, m->p, noun_of(m), vxs_have(c->nonzero),
+            vxs_score_text(c->lambda, false, lambda), c->gap,
             c->converged ? "" : ", ABOVE the tolerance");
     print_pieces(out, m, k);
 }

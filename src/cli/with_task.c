@@ -6,7 +6,7 @@ vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings
 {
     vxs_cohort cohort;
     vxs_task task;
-    vxs_status status = vxs_cohort_open(call->operands[0], &cohort, err);
+    vxs_status status = vxs_cohort_open_for(call->operands[0], settings, &cohort, err);
     if (status)
         return status;
     status = vxs_task_new(call->context, &cohort, settings, &task, err);

@@ -119,13 +119,13 @@ const char *vxs_features_name(const vxs_cohort *c, size_t k)
 {
     static const char *const sparse[] = { "features.values.npy", "features.rows.npy",
                                           "features.starts.npy" };
-    return c->features ? "features.npy" : sparse[k];
+    return vxs_cohort_is_dense(c) ? "features.npy" : sparse[k];
 }
 
 vxs_status vxs_cohort_check_record(const vxs_cohort *c, vxs_error *err)
 {
     const vxs_json *files = vxs_cohort_record(c);
-    size_t k = 0, count = c->features ? 1 : VXS_FEATURES_FILES;
+    size_t k = 0, count = vxs_cohort_is_dense(c) ? 1 : VXS_FEATURES_FILES;
     if (files && files->length != count)
         return vxs_fail(err, VXS_BAD_DATA, "cannot use '%s/%s': its '%s' has %zu files, not %zu",
                         c->path, VXS_COHORT_FILE, FILES, (size_t)files->length, count);

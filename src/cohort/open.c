@@ -167,7 +167,7 @@ vxs_status vxs_cohort_open(const char *path, vxs_cohort *c, vxs_error *err)
 vxs_status vxs_cohort_check_open(const vxs_cohort *c, vxs_error *err)
 {
     vxs_status status = VXS_GIVEN(err, { "cohort", c });
-    if (status || (c->people && (c->features || c->starts)))
+    if (status || (c->people && (c->features || c->starts || c->bags)))
         return status;
     return vxs_fail(err, VXS_MISUSE, "the cohort is not open");
 }
@@ -184,11 +184,29 @@ void vxs_cohort_release(vxs_cohort *c)
     vxs_table_free(c->names);
     vxs_json_free(c->about);
     free(c->voxels);
+    vxs_bags_free(c->bags);
     *c = (vxs_cohort){ .path = NULL };
+}
+
+/* Of instances, their sum counts for their bag. */
+static void add_instance(const vxs_bags *b, size_t n, size_t j, double weight, double *sums)
+{
+    size_t low = 0, high = n; /* its bag is in low ... high - 1 */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        low = b->first[middle] <= j ? middle : low;
+        high = b->first[middle] <= j ? high : middle;
+    }
+    double sum = 0;
+    for (size_t f = 0; f < b->width; f++)
+        sum += (double)b->values[j * b->width + f];
+    sums[low] += weight * sum / (double)(b->first[low + 1] - b->first[low]);
 }
 
 void vxs_cohort_add(const vxs_cohort *c, size_t j, double weight, double *sums)
 {
+    if (c->bags)
+        add_instance(c->bags, c->n, j, weight, sums);
     for (size_t i = 0; c->features && i < c->n; i++)
         sums[i] += weight * (double)c->features[j * c->n + i];
     for (size_t e = c->starts ? c->starts[j] : 0; c->starts && e < c->starts[j + 1]; e++)

@@ -43,6 +43,20 @@ static uint32_t weigh(float value)
     return there > least ? there : least;
 }
 
+/* Of all instances of a bag, whatever their order. */
+static void add_bags(const vxs_cohort *c, uint64_t *print, uint32_t *count)
+{
+    const vxs_bags *b = c->bags;
+    size_t step = b->width / MOST + (b->width % MOST > 0);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = b->first[i]; k < b->first[i + 1]; k++)
+            for (size_t j = 0; j < b->width; j += step) {
+                float x = b->values[k * b->width + j];
+                print[i] += x != 0 ? mix(j, x) : 0;
+                count[i] += x != 0 && count[i] < DIGITS ? weigh(x) : 0;
+            }
+}
+
 static void add(const vxs_cohort *c, size_t j, uint64_t *print, uint32_t *count)
 {
     if (!c->features) {
@@ -67,7 +81,9 @@ vxs_status vxs_cohort_prints(const vxs_cohort *c, uint64_t *print, vxs_error *er
         return VXS_FAILED;
     for (size_t i = 0; i < c->n; i++)
         print[i] = 0;
-    for (size_t j = 0; j < c->p && !vxs_patches_of(c->about); j += step)
+    if (c->bags)
+        add_bags(c, print, count);
+    for (size_t j = 0; j < c->p && !c->bags && !vxs_patches_of(c->about); j += step)
         add(c, j, print, count); /* equal voxels are no copies of an image */
     for (size_t i = 0; i < c->n; i++)
         print[i] = count[i] < DIGITS ? 0 : print[i];

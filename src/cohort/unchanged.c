@@ -39,7 +39,7 @@ vxs_status vxs_features_read_state(const vxs_cohort *c, vxs_features_state *s, v
     const vxs_json *files = vxs_cohort_record(c), *item = files ? files->first : NULL;
     struct stat described, about;
     vxs_status status = look_at(c, VXS_COHORT_FILE, &described, err);
-    *s = (vxs_features_state){ .count = c->features ? 1 : VXS_FEATURES_FILES };
+    *s = (vxs_features_state){ .count = vxs_cohort_is_dense(c) ? 1 : VXS_FEATURES_FILES };
     for (size_t k = 0; k < s->count && !status; k++, item = item ? item->next : NULL) {
         vxs_features_file *f = &s->file[k];
         const char *recorded = vxs_json_get_text(item, "sha256");

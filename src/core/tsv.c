@@ -19,6 +19,7 @@ struct vxs_table {
     const char **bytes; /* original bytes of cells whose visible form differs */
     char *shown;        /* storage of visible forms */
     size_t *lines;      /* of each row, header included */
+    char **refused;     /* of each column: why it cannot be used, or NULL; NULL: all can */
 };
 
 typedef struct {
@@ -439,6 +440,9 @@ void vxs_table_free(vxs_table *table)
 {
     if (!table)
         return;
+    for (size_t j = 0; table->refused && j < table->columns; j++)
+        free(table->refused[j]);
+    free(table->refused);
     free(table->lines);
     free(table->cells);
     free(table->bytes);
@@ -500,6 +504,19 @@ vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *li
     return VXS_OK;
 }
 
+vxs_status vxs_table_refuse(vxs_table *table, size_t column, char *why, vxs_error *err)
+{
+    if (!table->refused)
+        table->refused = vxs_alloc(table->columns, sizeof(*table->refused), err);
+    if (!table->refused || !why) {
+        free(why);
+        return VXS_FAILED;
+    }
+    free(table->refused[column]);
+    table->refused[column] = why;
+    return VXS_OK;
+}
+
 /* The NULL-terminated header, for vxs_nearest. */
 static vxs_status no_such_column(const vxs_table *table, const char *name, vxs_error *err)
 {
@@ -530,6 +547,8 @@ vxs_status vxs_table_find(const vxs_table *table, const char *name, size_t *colu
     }
     if (found == table->columns)
         return no_such_column(table, name, err);
+    if (table->refused && table->refused[found])
+        return vxs_fail(err, VXS_BAD_DATA, "%s", table->refused[found]);
     *column = found;
     return VXS_OK;
 }

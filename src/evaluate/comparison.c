@@ -47,13 +47,17 @@ const char *vxs_feature_words(vxs_feature_kind kind, size_t count)
 {
     static const char *const words[][2] = { [VXS_FEATURES_VOXELS] = { "voxel", "voxels" },
                                             [VXS_FEATURES_REGIONS] = { "region", "regions" },
-                                            [VXS_FEATURES_COLUMNS] = { "feature", "features" } };
+                                            [VXS_FEATURES_COLUMNS] = { "feature", "features" },
+                                            [VXS_FEATURES_INSTANCES] = { "instance",
+                                                                         "instances" } };
     return words[kind][count != 1];
 }
 
 const char *vxs_adding_words(vxs_feature_kind kind)
 {
-    return kind == VXS_FEATURES_COLUMNS ? "features add" : "map adds";
+    return kind == VXS_FEATURES_COLUMNS     ? "features add"
+           : kind == VXS_FEATURES_INSTANCES ? "instances add"
+                                            : "map adds";
 }
 
 enum { PREDICTORS = 1 + VXS_BASELINES }; /* the model, then the baselines */

@@ -141,6 +141,9 @@ static vxs_status check_settings(const vxs_cv *cv, vxs_error *err)
         return vxs_fail(
             err, VXS_MISUSE,
             "'--prefilter' is for features, which '--kernel precomputed' does not read");
+    if (s->prefilter && s->task.bags)
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--prefilter' is for features; with '--bags' columns are instances");
     return s->prefilter ? vxs_prefilter_check(s->prefilter, err) : VXS_OK;
 }
 

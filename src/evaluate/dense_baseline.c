@@ -67,6 +67,8 @@ static double work_of_rows(const vxs_cohort *c)
 
 const char *vxs_dense_left_out(const vxs_cv *cv)
 {
+    if (cv->task->cohort->bags)
+        return "subjects are bags of instances, which have no features of their own";
     if (cv->settings.inner_folds == 0)
         return "it takes its lambda from inner folds, and there are none";
     if (work_of_fold(cv) > MOST_OF_A_FOLD)

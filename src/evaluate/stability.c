@@ -263,9 +263,14 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     const vxs_task *counted = vxs_stability_task(t, r);
     vxs_method_settings limited = limit_steps(context, t, m, r->features, r->groups);
     vxs_tuning_grid tuning = { .count = 0 };
+    vxs_axis_take_one(vxs_axis_of(&t->settings, m), &limited);
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status =
+<<<<<<< HEAD
         subjects ? vxs_tuning_grid_make(counted, m, true, &tuning, err) : VXS_FAILED;
+=======
+        subjects ? vxs_tuning_grid_make(t, &limited, true, &tuning, err) : VXS_FAILED;
+>>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
     if (!status && tuning.count > tuning.per_path)
         status = vxs_fail(err, VXS_MISUSE, "'--%s' expects one value here; no folds choose",
                           tuning.axis->option);

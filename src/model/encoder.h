@@ -7,7 +7,8 @@
  * blocks: columns of selected feature blocks: groups, or the output of a feature map
  * (feature_blocks.c)
  * machine: weights of the training subjects of a kernel machine (machine.c), of one kernel a group
- * of features (multi_kernel.c) */
+ * of features (multi_kernel.c)
+ * bags: similarities with instances, whose values the model stores (bag_encoder.c) */
 #ifndef VXS_MODEL_ENCODER_H
 #define VXS_MODEL_ENCODER_H
 
@@ -61,9 +62,10 @@ struct vxs_encoder {
     vxs_status (*read)(vxs_model *model, const char *folder, vxs_error *err);
 };
 extern const vxs_encoder vxs_linear_encoder, vxs_kernel_encoder, vxs_block_encoder,
-    vxs_machine_encoder, vxs_several_encoder;
+    vxs_machine_encoder, vxs_several_encoder, vxs_bag_encoder;
 
 /* The encoder of the task's method. */
+const vxs_encoder *vxs_encoder_of(const vxs_task_settings *settings);
 const vxs_encoder *vxs_task_encoder(const vxs_task *task);
 /* Sets the scores: contribution of the features plus that of the covariates. */
 VXS_MUST_CHECK vxs_status vxs_output_score(const vxs_output_fit *output,

@@ -68,6 +68,7 @@ static const vxs_loss_kind *chosen(const vxs_task_settings *task, const vxs_meth
 /* In the order of vxs_methods. */
 static const vxs_estimator estimators[] = {
     [VXS_METHOD_LASSO] = { .encoder = &vxs_linear_encoder,
+                           .bags = &vxs_bag_encoder,
                            .prepare = vxs_prepare_l1,
                            .loss = chosen,
                            .words = &vxs_lasso_words },
@@ -142,9 +143,15 @@ const vxs_estimator *vxs_task_estimator(const vxs_task *t)
     return vxs_estimator_of(&t->settings);
 }
 
+const vxs_encoder *vxs_encoder_of(const vxs_task_settings *settings)
+{
+    const vxs_estimator *e = vxs_estimator_of(settings);
+    return settings->bags && e->bags ? e->bags : e->encoder;
+}
+
 const vxs_encoder *vxs_task_encoder(const vxs_task *t)
 {
-    return vxs_task_estimator(t)->encoder;
+    return vxs_encoder_of(&t->settings);
 }
 
 bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *method)

@@ -47,6 +47,7 @@ extern const vxs_user_table vxs_terms_table, vxs_groups_table, vxs_kernel_table;
 
 typedef struct {
     const vxs_encoder *encoder;
+    const vxs_encoder *bags; /* where subjects are bags of instances; NULL: it does not take them */
     vxs_prepare *prepare;
     const vxs_axis *axis; /* a second hyperparameter, or NULL */
     /* The loss of the problem; NULL: that of the target. */

@@ -112,8 +112,12 @@ vxs_status vxs_feature_names_differ(const vxs_cohort *c, const char *column, con
                                     vxs_error *err)
 {
     char buffer[32];
-    for (size_t j = 0; j < c->p && c->names; j++)
-        if (strcmp(vxs_cohort_feature(c, j, buffer), column) == 0)
+    bool named = c->bags ? c->bags->names != NULL : c->names != NULL;
+    size_t count = c->bags ? c->bags->width : c->p;
+    for (size_t j = 0; j < count && named; j++)
+        if (strcmp(c->bags ? vxs_bags_feature(c->bags, j, buffer)
+                           : vxs_cohort_feature(c, j, buffer),
+                   column) == 0)
             return vxs_fail(err, VXS_BAD_DATA,
                             "'%s' is a feature of the cohort and the column of '%s': the model "
                             "would use it twice; make the cohort without that feature",

@@ -101,7 +101,7 @@ vxs_status vxs_model_begin(const vxs_task *t, vxs_model *m, vxs_error *err)
         status = average_free(t, m, err);
     if (!status)
         status = begin_outputs(t, m, err);
-    if (!status && c->kind == VXS_FEATURES_VOXELS) {
+    if (!status && vxs_feature_kind_of(c) == VXS_FEATURES_VOXELS) {
         m->voxels = vxs_alloc(c->voxel_count, sizeof(*m->voxels), err);
         if (m->voxels)
             memcpy(m->voxels, c->voxels, c->voxel_count * sizeof(*m->voxels));

@@ -48,6 +48,9 @@ vxs_status vxs_find_magnitude_range(const vxs_model *m, const vxs_task *t,
                                     vxs_magnitude_range *range, vxs_error *err)
 {
     size_t count = 0;
+    *range = (vxs_magnitude_range){ 0, 0 };
+    if (t->cohort->bags) /* weights are of instances */
+        return VXS_OK;
     double *all = vxs_alloc(t->cohort->n, sizeof(*all), err);
     double *used = vxs_alloc(t->n, sizeof(*used), err);
     vxs_status status = all && used ? find_magnitudes(m, t->cohort, all, err) : VXS_FAILED;

@@ -304,17 +304,14 @@ static vxs_status read_mask(const reader *r, const char *folder, vxs_error *err)
     if (!status)
         status = vxs_volume_from_image(&image, 0, &mask, err);
     m->grid = mask.grid;
-    m->voxels = status ? NULL : vxs_alloc(m->p, sizeof(*m->voxels), err);
-    for (size_t v = 0; m->voxels && v < vxs_grid_voxels(&mask.grid); v++) {
-        if (mask.values[v] == 0)
-            continue;
-        if (m->voxel_count < m->p)
-            m->voxels[m->voxel_count] = v;
-        m->voxel_count++;
-    }
+    size_t voxels = status ? 0 : vxs_grid_voxels(&mask.grid);
+    m->voxels = status ? NULL : vxs_alloc(voxels, sizeof(*m->voxels), err);
+    for (size_t v = 0; m->voxels && v < voxels; v++)
+        if (mask.values[v] != 0)
+            m->voxels[m->voxel_count++] = v;
     if (!status && !m->voxels)
         status = VXS_FAILED;
-    if (!status && m->voxel_count != m->p)
+    if (!status && m->voxel_count != m->p && !m->task.bags)
         status = broken(r, "mask.nii.gz has another number of voxels", err);
     vxs_volume_release(&mask);
     vxs_image_release(&image);
@@ -382,7 +379,9 @@ vxs_status vxs_model_read(const char *path, vxs_model *m, vxs_error *err)
         status = read_weights(&r, path, err);
     if (!status)
         status = read_mask(&r, path, err);
-    const vxs_encoder *encoder = status ? NULL : vxs_estimator_of(&m->task)->encoder;
+    if (!status && m->task.bags && !vxs_methods[m->task.method].takes_bags)
+        status = broken(&r, "its method takes no bags", err);
+    const vxs_encoder *encoder = status ? NULL : vxs_encoder_of(&m->task);
     for (size_t k = 0; k < m->output_count && encoder; k++)
         m->outputs[k].encoder = encoder;
     if (encoder && encoder->read)

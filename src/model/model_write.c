@@ -213,7 +213,7 @@ static void write_about(const saved *s, FILE *stream)
     if (m->selection.tuning.count > 0)
         vxs_selection_json(&w, &m->selection, 1);
     vxs_json_whole(&w, "features", (int64_t)m->p);
-    vxs_json_text(&w, "features_are", vxs_feature_kind_names[t->cohort->kind]);
+    vxs_json_text(&w, "features_are", vxs_feature_kind_names[vxs_feature_kind_of(t->cohort)]);
     vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
     vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
     if (vxs_patches_of(t->cohort->about))
@@ -300,7 +300,8 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
     vxs_tsv_init(&w, stream);
     vxs_tsv_text(&w, "index");
     vxs_tsv_text(&w, "feature");
-    if (m->voxels)
+    const bool places = m->voxels && !m->task.bags;
+    if (places)
         vxs_write_place_header(&w);
     bool sensitive = vxs_output_sensitivity(&m->outputs[0]) != NULL;
     status = write_headers(m, "weight", &w, err);
@@ -312,7 +313,7 @@ static vxs_status write_table(const vxs_model *m, const vxs_cohort *c, FILE *str
             continue;
         vxs_tsv_real(&w, (double)j);
         vxs_tsv_text(&w, vxs_cohort_feature(c, j, name));
-        if (m->voxels)
+        if (places)
             vxs_write_place(&w, &m->grid, m->voxels[j]);
         for (size_t k = 0; k < m->output_count; k++)
             vxs_tsv_real(&w, weight_of(&m->outputs[k].fit, j, &next[k]));
@@ -466,8 +467,9 @@ static vxs_status save(const vxs_context *context, const vxs_model *m, const vxs
         VXS_GRAPH_FILE, table ? table->file : NULL, VXS_MULTIPLIERS_FILE, VXS_MODEL_FILE,
         "mask.nii.gz",  "regions.nii.gz",           "regions.tsv",        "reference.nii.gz"
     };
-    const bool voxels = m->voxels != NULL, map = !vxs_reads_no_feature(&m->task, settings);
-    const bool regions = t->cohort->kind == VXS_FEATURES_REGIONS;
+    const bool voxels = m->voxels != NULL;
+    const bool map = !m->task.bags && !vxs_reads_no_feature(&m->task, settings);
+    const bool regions = vxs_feature_kind_of(t->cohort) == VXS_FEATURES_REGIONS;
     const bool requested[] = { true,
                                voxels && map,
                                voxels,

@@ -1,6 +1,7 @@
 /* predict.c - applies a model to subjects: their scores. */
 #include "model/covariates.h"
 #include "model/encoder.h"
+#include "model/similarities.h"
 
 #include "voxsift/internal/machine.h"
 
@@ -108,19 +109,24 @@ static vxs_status same_rows(const vxs_model *m, const vxs_cohort *c, vxs_error *
 
 vxs_status vxs_model_same_features(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
-    bool voxels = c->kind == VXS_FEATURES_VOXELS;
+    bool voxels = vxs_feature_kind_of(c) == VXS_FEATURES_VOXELS;
     vxs_status status = same_rows(m, c, err);
+    if (!status && !c->bags != !m->task.bags)
+        status = vxs_fail(err, VXS_MISUSE, "the rows of '%s' were not put into bags as the model's",
+                          c->path);
     if (status)
         return status;
     if (voxels != (m->voxels != NULL))
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': its features are %s, the model's are %s", c->path,
                         voxels ? "voxels" : "not voxels", voxels ? "not" : "voxels");
-    if (!voxels && m->p != c->p)
+    if (!voxels && !c->bags && m->p != c->p)
         return vxs_fail(err, VXS_BAD_DATA,
                         "cannot predict for '%s': it has %zu features, the model %zu", c->path,
                         c->p, m->p);
-    status = voxels ? same_voxels(m, c, err) : same_names(m, c, err);
+    status = voxels    ? same_voxels(m, c, err)
+             : c->bags ? vxs_model_same_instances(m, c, err)
+                       : same_names(m, c, err);
     return status ? status : same_preprocessing(m, c, err);
 }
 
@@ -194,7 +200,9 @@ static vxs_status read_free(const vxs_model *m, const vxs_cohort *c, size_t f, d
 static vxs_status check_values(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
     vxs_status status = VXS_OK;
-    for (size_t k = 0; k < m->output_count; k++)
+    for (size_t i = 0; i < c->n && c->bags && !status; i++)
+        status = vxs_bags_check(c, i, err);
+    for (size_t k = 0; k < m->output_count && !c->bags; k++)
         for (size_t j = 0; j < m->outputs[k].fit.count && !status; j++)
             status = vxs_cohort_check_feature(c, m->outputs[k].fit.index[j], err);
     return status;
@@ -397,7 +405,7 @@ static vxs_status repeat_preprocessing(const vxs_model *m, const paths *p, vxs_c
     vxs_params_defaults(vxs_cohort_params, s);
     s->single = true;
     if (!kind || strcmp(kind, "columns") == 0) {
-        s->width = m->p; /* features that svmlight text omits are 0 */
+        s->width = m->task.bags ? 0 : m->p; /* features that svmlight text omits are 0 */
         return VXS_OK;
     }
     s->mask = s->onto = p->mask;

@@ -2,6 +2,7 @@
  * and sample weights of one output. */
 #include "model/estimators.h"
 #include "model/model.h"
+#include "model/similarities.h"
 #include "voxsift/internal/machine.h"
 
 #include <float.h>
@@ -27,6 +28,8 @@ vxs_status vxs_task_make_design(const vxs_context *context, vxs_task *t, vxs_err
                       .penalties = t->penalties,
                       .weights = t->weights,
                       .with_intercept = !t->settings.no_intercept };
+    if (t->cohort->bags)
+        return vxs_task_make_similarities(context, t, err);
     vxs_status status = vxs_cohort_design(t->cohort, threads, &base, err);
     if (!status && t->batcher)
         status = vxs_scan_batcher_design(t->batcher, base, &base, err);
@@ -262,6 +265,8 @@ vxs_status vxs_task_problem(const vxs_context *context, vxs_task *t, size_t numb
                           "the problem of a pair of classes is that of the task with these alone");
     if (!status)
         status = vxs_settings_check(vxs_task_method(t), settings, err);
+    if (!status)
+        status = vxs_task_set_width(t, &settings->bags, err);
     if (status)
         return status;
     bool weighted = vxs_task_set_output(t, number);

@@ -34,6 +34,7 @@ vxs_status vxs_record_read(const vxs_json *about, const char *file, vxs_record *
     r->features = vxs_json_get_number(about, "features");
     if (!find_kind(vxs_json_get_text(about, "features_are"), &r->features_are))
         return lacks(file, "features_are", err);
+    r->features_are = r->task.bags ? VXS_FEATURES_INSTANCES : r->features_are;
     r->class_count = classes ? classes->length : 0;
     r->loss =
         vxs_loss_of_classes(vxs_chosen_loss(&r->task) == &vxs_multinomial_loss, r->class_count);

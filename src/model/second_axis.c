@@ -36,15 +36,36 @@ const vxs_axis vxs_gamma_axis = { .option = "gamma",
                                   .certificate = offsetof(vxs_certificate, gamma),
                                   .applies = has_curved_kernel };
 
+const vxs_axis vxs_width_axis = { .option = "bandwidth",
+                                  .key = "bandwidths",
+                                  .words = "bandwidth",
+                                  .also = " and the bandwidth",
+                                  .expects = "numbers from 1e-6 to 1e6",
+                                  .tried = "0.1,0.25,0.5,1",
+                                  .one = "0.25",
+                                  .usual = 0.25,
+                                  .least = 1e-6,
+                                  .most = 1e6,
+                                  .larger_is_simpler = true,
+                                  .list = offsetof(vxs_method_settings, bags.widths),
+                                  .value = offsetof(vxs_method_settings, bags.width),
+                                  .certificate = offsetof(vxs_certificate, bandwidth) };
+
 const vxs_axis *vxs_axis_of(const vxs_task_settings *task, const vxs_method_settings *method)
 {
-    const vxs_axis *axis = vxs_estimator_of(task)->axis;
+    const vxs_axis *axis = task->bags ? &vxs_width_axis : vxs_estimator_of(task)->axis;
     return axis && (!axis->applies || axis->applies(method)) ? axis : NULL;
 }
 
 static const char *list_of(const vxs_axis *axis, const vxs_method_settings *m)
 {
     return *(const char *const *)(const void *)((const char *)m + axis->list);
+}
+
+void vxs_axis_take_one(const vxs_axis *axis, vxs_method_settings *m)
+{
+    if (axis && axis->one && !list_of(axis, m))
+        *(const char **)(void *)((char *)m + axis->list) = axis->one;
 }
 
 static bool is_fine(const vxs_axis *axis, const double *values, size_t count)
@@ -62,7 +83,7 @@ static bool is_fine(const vxs_axis *axis, const double *values, size_t count)
 vxs_status vxs_axis_read(const vxs_axis *axis, const vxs_method_settings *m,
                          double values[VXS_MOST_ACROSS], size_t *count, vxs_error *err)
 {
-    const char *list = list_of(axis, m);
+    const char *list = list_of(axis, m) ? list_of(axis, m) : axis->tried;
     values[0] = axis->usual;
     *count = 1;
     if (!list ||
@@ -78,6 +99,9 @@ vxs_status vxs_axis_read_one(const vxs_axis *axis, const vxs_method_settings *m,
 {
     double values[VXS_MOST_ACROSS];
     size_t count = 0;
+    *value = axis->usual;
+    if (!list_of(axis, m))
+        return VXS_OK;
     vxs_status status = vxs_axis_read(axis, m, values, &count, err);
     *value = values[0];
     if (!status && count > 1)

@@ -1,6 +1,7 @@
 /* task.c - a cohort's table becomes a target, confounds and the subjects that have them. */
 #include "model/covariates.h"
 #include "model/machine.h"
+#include "model/similarities.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ void vxs_task_release(vxs_task *t)
     free(t->y);
     free(t->u);
     vxs_task_unprepare(t);
+    vxs_task_release_similarities(t);
     if (!t->products_shared)
         vxs_products_free(t->products);
     vxs_design_free(t->design);
@@ -509,8 +511,11 @@ vxs_status vxs_task_new(const vxs_context *context, const vxs_cohort *cohort,
     };
     *task = (vxs_task){ .cohort = cohort, .settings = *settings };
     if (settings->standardize == VXS_STANDARDIZE_AUTO)
-        task->settings.standardize = (int)vxs_task_method(task)->standardize;
-    status = vxs_task_check_settings(task, err);
+        task->settings.standardize =
+            settings->bags ? (int)VXS_STANDARDIZE_CENTER : (int)vxs_task_method(task)->standardize;
+    status = vxs_task_check_bags(task, err);
+    if (!status)
+        status = vxs_task_check_settings(task, err);
     if (!status)
         status = read_subjects(&m, err);
     if (!status)

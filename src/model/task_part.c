@@ -101,6 +101,8 @@ vxs_status vxs_task_part(const vxs_context *context, const vxs_task *whole, cons
                     .terms_shared = whole->terms.count > 0,
                     .products = whole->products,
                     .products_shared = true,
+                    .distances = whole->distances,
+                    .distances_shared = true,
                     .n = count,
                     .class_count = whole->class_count,
                     .covariate_count = whole->covariate_count };

@@ -18,6 +18,7 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
 static const char *const losses[] = { "auto",          "squared", "logistic",    "multinomial",
                                       "squared-hinge", "huber",   "soft-margin", "epsilon",
                                       "hinge",         NULL };
+static const char *const own_ways[] = { "itself", "left-out", NULL };
 static const char *const multiclass[] = { "one-vs-rest", "one-vs-one", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
 static const char *const confound_ways[] = { "covariate", "regress", NULL };
@@ -39,6 +40,21 @@ const vxs_param vxs_task_params[] = {
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
                 "later in sorted order."),
+    VXS_TEXT_ROW("bags", "COLUMN", AT(bags),
+                 "rows with the same value of COLUMN are instances of one subject",
+                 .head = VXS_HEAD_DATA,
+                 .more =
+                     "Multiple instances (MILES), for method lasso: a feature is an instance of "
+                     "a training subject, and its value the similarity exp(-D / (2 sigma^2)) "
+                     "of a subject with it, D the least squared distance of any of the "
+                     "subject's instances. Target, confounds and columns of folds must agree "
+                     "within a subject. Columns are centered, not scaled. See --bandwidth."),
+    VXS_CHOICE_ROW("own", "WAY", AT(own_bag), 0, own_ways,
+                   "of --bags: how similar an instance is to its own subject",
+                   .head = VXS_HEAD_DATA,
+                   .more =
+                       "itself: 1, as printed. left-out: as the other instances there are; of a "
+                       "single instance 0. Which predicts better depends on the data."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
                  .more = "Weights enter the loss, the calibration of probabilities and all that is "

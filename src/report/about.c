@@ -89,7 +89,7 @@ static void write_step(const vxs_results *s, const vxs_step *step, const vxs_jso
 static void write_preprocessing(const vxs_results *s)
 {
     const vxs_json *p = vxs_json_get(s->about, "preprocessing");
-    if (!p || s->record.features_are == VXS_FEATURES_COLUMNS)
+    if (!p || p->kind == VXS_JSON_NULL || s->record.features_are == VXS_FEATURES_COLUMNS)
         return;
     fputs("<tr><th>Images</th><td>", s->out);
     for (const vxs_step *step = vxs_steps; step->name; step++)

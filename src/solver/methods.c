@@ -14,6 +14,7 @@ const vxs_method vxs_methods[] = {
                                      "generalized LASSO. IEEE TPAMI 40, 2018",
                            .params = vxs_lasso_params,
                            .standardize = VXS_STANDARDIZE_UNIT,
+                           .takes_bags = true,
                            .kind = &vxs_lasso_kind },
     [VXS_METHOD_GRAPHNET] = { .name = "graphnet",
                               .summary = "few voxels with weights that vary smoothly between "

@@ -166,6 +166,34 @@ VXS_MUST_CHECK vxs_status vxs_patches_make(const vxs_context *context,
 /* How the rows of a cohort or model were made if they are voxels; otherwise NULL. */
 const vxs_json *vxs_patches_of(const vxs_json *about);
 
+/* ---- Rows that are bags of instances --------------------------------------------------------- */
+
+/* A cohort whose subjects are bags of instances, which are its features. */
+typedef struct vxs_bags {
+    size_t count, width; /* instances; features of each of them */
+    float *values;       /* count x width, one instance after the other, those of a bag together */
+    size_t *first;       /* n + 1: instances of bag i are first[i] ... first[i + 1] - 1 */
+    double *at;          /* count x 3: centers in mm; NULL: they have no place */
+    double near;         /* instances with centers that are farther apart are not compared */
+    vxs_feature_kind kind; /* of the features of an instance */
+    vxs_table *names;      /* of these features, as those of a cohort */
+    size_t name_column;
+    bool dense; /* how the cohort's files store them */
+} vxs_bags;
+enum { VXS_PATCH_NORM_NONE, VXS_PATCH_NORM_MEAN, VXS_PATCH_NORM_Z };
+/* Puts the rows of a cohort that have the same value of a column into one bag, which is a row then.
+ * Columns that differ within a bag cannot be used. */
+VXS_MUST_CHECK vxs_status vxs_cohort_gather(vxs_cohort *cohort, const char *column, vxs_error *err);
+void vxs_bags_free(vxs_bags *bags);
+/* Whether cohort.json's features are dense, whatever became of them. */
+bool vxs_cohort_is_dense(const vxs_cohort *cohort);
+/* What its features are; of bags those of their instances. */
+vxs_feature_kind vxs_feature_kind_of(const vxs_cohort *cohort);
+/* Name of a feature of the instances, as vxs_cohort_feature. */
+const char *vxs_bags_feature(const vxs_bags *bags, size_t j, char buffer[32]);
+/* Refuses a NaN or infinite value of an instance of bag i. */
+VXS_MUST_CHECK vxs_status vxs_bags_check(const vxs_cohort *cohort, size_t i, vxs_error *err);
+
 /* VXS_MISUSE for what vxs_cohort_open has not filled. */
 VXS_MUST_CHECK vxs_status vxs_cohort_check_open(const vxs_cohort *cohort, vxs_error *err);
 

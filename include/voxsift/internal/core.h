@@ -288,6 +288,11 @@ const char *vxs_table_name(const vxs_table *table);
 VXS_MUST_CHECK vxs_status vxs_table_rename(vxs_table *table, const char *name, const size_t *lines,
                                            vxs_error *err);
 
+/* vxs_table_find fails for this column with the message `why`, which is taken over, also after an
+ * error. */
+VXS_MUST_CHECK vxs_status vxs_table_refuse(vxs_table *table, size_t column, char *why,
+                                           vxs_error *err);
+
 /* The distinct values of a column with their counts, sorted by text, without missing cells. The
  * array is freed with free(), the table owns the texts. */
 typedef struct {

@@ -253,6 +253,43 @@ const double *vxs_kernels_bandwidths(const vxs_design *design);
 /* y y' of centered y, packed the same way: the target of HSIC lasso. */
 void vxs_kernels_pack(const double *y, size_t n, double *packed);
 
+/* ---- Bags of instances ----------------------------------------------------------------------- */
+
+/* Instances, one after the other, those of a bag together: of bag i first[i] ... first[i + 1] - 1.
+ * `at`: their centers, 3 each, or NULL; then those that are farther apart than `near` are not
+ * compared. Borrowed. */
+typedef struct {
+    size_t bags, count, width;
+    const float *values;
+    const size_t *first;
+    const double *at;
+    double near;
+} vxs_instances;
+/* Distances of all instances to all bags, that is to a bag's nearest instance: what similarities
+ * of any width, in any fold, are made of. `memory`: bytes; more of them go to an unnamed file. */
+typedef struct vxs_bag_distances vxs_bag_distances;
+VXS_MUST_CHECK vxs_status vxs_bag_distances_new(const vxs_context *context,
+                                                const vxs_instances *instances, size_t memory,
+                                                vxs_bag_distances **distances, vxs_error *err);
+void vxs_bag_distances_free(vxs_bag_distances *distances);
+/* Distances of an instance to all bags. */
+const float *vxs_bag_distances_column(const vxs_bag_distances *distances, size_t instance);
+/* The lower median of squared distances of instances to other bags; of the bags `rows`. */
+VXS_MUST_CHECK vxs_status vxs_bag_distances_median(const vxs_bag_distances *distances,
+                                                   const size_t *rows, size_t count, double *median,
+                                                   vxs_error *err);
+/* Similarities exp(-D / (2 sigma^2)) of bags `rows` with instances; columns of instances of other
+ * bags are 0. `left_out`: at an instance's own bag that with the other instances there. Borrows the
+ * distances. */
+VXS_MUST_CHECK vxs_status vxs_bags_new(const vxs_bag_distances *distances, const size_t *rows,
+                                       size_t count, double sigma, bool left_out, int nthreads,
+                                       vxs_design **design, vxs_error *err);
+/* Squared distances of the instances of a bag to others, (instances of the bag) x others->count;
+ * INFINITY where they are not compared. */
+VXS_MUST_CHECK vxs_status vxs_instance_distances(const vxs_instances *instances, size_t bag,
+                                                 const vxs_instances *others, double *squares,
+                                                 vxs_error *err);
+
 /* ---- Feature blocks -------------------------------------------------------------------------- */
 
 enum { VXS_FEATURE_MAP_GAUSS_WIDTH = 11, VXS_FEATURE_MAP_HIK_WIDTH = 100 };

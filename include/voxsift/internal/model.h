@@ -16,6 +16,9 @@ extern "C" {
 
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
+/* similarities.c: opens a cohort for tasks with these settings, which may put its rows into bags. */
+VXS_MUST_CHECK vxs_status vxs_cohort_open_for(const char *path, const vxs_task_settings *settings,
+                                              vxs_cohort *cohort, vxs_error *err);
 /* The loss chosen by '--loss'; NULL: auto. */
 const vxs_loss_kind *vxs_chosen_loss(const vxs_task_settings *settings);
 bool vxs_takes_threshold(

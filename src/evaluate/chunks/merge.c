@@ -48,7 +48,9 @@ static vxs_status open_cohort(const vxs_context *context, const vxs_part *part, 
     if (!path)
         return broken(part, "cohort", err);
     m->path = vxs_format(err, "%s", path);
-    vxs_status status = m->path ? vxs_cohort_open(m->path, &m->cohort, err) : VXS_FAILED;
+    vxs_status status =
+        m->path ? vxs_cohort_open_for(m->path, (const void *)&m->settings, &m->cohort, err)
+                : VXS_FAILED;
     if (!status)
         status = vxs_task_new(context, &m->cohort, (const void *)&m->settings, &m->task, err);
     if (!status)

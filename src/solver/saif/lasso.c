@@ -24,6 +24,7 @@ const vxs_param vxs_lasso_params[] = {
                  .more = "Adds X / 2 times the squared norm, not multiplied by lambda."),
     VXS_FLAG_ROW("nonnegative", VXS_AT(l1.nonnegative), "constrain weights to be at least 0",
                  .head = VXS_HEAD_MODEL),
+    VXS_BAG_WIDTHS_ROW,
     VXS_SCREEN_ROWS,
     { .name = NULL },
 };

@@ -1,0 +1,49 @@
+# Bags of instances: against numpy, every command, and what does not go with them.
+run "$PYTHON" "$top/tests/model/bags_agree.py"
+same "bags agree with an explicit embedding" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
+
+run voxsift simulate lasso --subjects 60 --features 8 --nonzero 0.3 --target diagnosis --seed 3 -q -o c
+same "a cohort" "$code" 0
+awk -F'\t' 'NR == 1 { print $0 "\tbag\tkind"; next } { n = int((NR - 2) / 3); print $0 "\tb" n "\t" (n % 2 ? "x" : "y") }' c/participants.tsv > t.tsv
+mv t.tsv c/participants.tsv
+on="c --target kind --bags bag"
+run voxsift fit $on -q -o m
+same "a fit" "$code" 0
+run voxsift info m
+holds "counts instances" "of 60 instances have a nonzero weight" "$work/out"
+run voxsift check-model m c
+same "is confirmed" "$code" 0
+run voxsift predict m c --training-too
+same "predicts" "$code" 0
+run voxsift path $on --nlambda 4
+same "a path" "$code" 0
+run voxsift cv $on --folds 3 --inner-folds 2 --nlambda 4 -o cv
+same "cross-validation" "$code" 0
+holds "chooses the width" "lambda and the bandwidth chosen" "$work/out"
+run voxsift permute $on --folds 3 --inner-folds 2 --nlambda 3 --permutations 3 -q -o p
+same "permutations" "$code" 0
+run voxsift stability $on --pairs 3 --nlambda 10 -o s
+same "stability" "$code" 0
+holds "of instances" "instances" "$work/out"
+for d in m cv p s; do
+    run voxsift report $d -o $d.html
+    same "a page of $d" "$code" 0
+done
+works "help of a method that has none" bash -c 'voxsift help svm > h.txt; voxsift fit --help --method svm > f.txt; ! grep -e --bags f.txt'
+
+refuses 2 "'--bags' goes with method lasso" voxsift fit $on --method fused -o x
+refuses 2 "'--own' goes with '--bags'" voxsift fit c --target kind --own left-out -o x
+refuses 2 "'--bandwidth' goes with '--bags'" voxsift fit c --target kind --bandwidth 1 -o x
+refuses 2 "'--bandwidth' has 2 values" voxsift fit $on --bandwidth 1,2 -o x
+refuses 2 "'--bandwidth' expects numbers from 1e-6 to 1e6" voxsift fit $on --bandwidth 0 -o x
+refuses 2 "'--confounds-as regress' is of features" voxsift fit $on --confounds-as regress -o x
+refuses 2 "'--prefilter' is for features" voxsift cv $on --prefilter ttest:0.1 -o x
+refuses 65 "has no column 'sack'" voxsift fit c --target kind --bags sack -o x
+awk -F'\t' 'NR == 3 { sub("\tb0\t", "\tn/a\t") } { print }' c/participants.tsv > t.tsv
+cp c/participants.tsv kept.tsv
+mv t.tsv c/participants.tsv
+refuses 65 "has no value in column 'bag'" voxsift fit $on -o x
+mv kept.tsv c/participants.tsv
+echo 'x' > m/instances.npy
+refuses 65 "instances.npy" voxsift predict m c
