@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-EVERYWHERE = {"index", "feature", "i", "j", "k", "x", "y", "z"}  # see "In general"
+EVERYWHERE = {"index", "feature", "i", "j", "k", "x", "y", "z", "class"}  # see "In general"
 NAMES = {"CLASS": "Broca|Anomic|Conduction|0|1", "COVARIATE": "intercept|age_at_stroke", "METRIC": "auc|r", "TARGET": "wab_type|wab_aq",
          "REPEAT": r"\d+", "FOLD": r"\d+", "N": r"\d+", "ATLAS": "schaefer100"}
 wrong = []

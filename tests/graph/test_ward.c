@@ -45,11 +45,11 @@ static double spread(const float *value, size_t nodes, const uint32_t *cluster, 
 typedef struct {
     double cost;
     uint32_t a, b;
-} found;
+} cheapest;
 
-static found find_cheapest(const float *value, const vxs_graph *g, const uint32_t *cluster)
+static cheapest find_cheapest(const float *value, const vxs_graph *g, const uint32_t *cluster)
 {
-    found least = { .cost = INFINITY };
+    cheapest least = { .cost = INFINITY };
     for (size_t e = 0; e < g->count; e++) {
         uint32_t x = cluster[g->from[e]], y = cluster[g->to[e]];
         if (x == y)
@@ -58,7 +58,7 @@ static found find_cheapest(const float *value, const vxs_graph *g, const uint32_
                       spread(value, g->nodes, cluster, x, x) -
                       spread(value, g->nodes, cluster, y, y);
         if (cost < least.cost)
-            least = (found){ cost, x < y ? x : y, x < y ? y : x };
+            least = (cheapest){ cost, x < y ? x : y, x < y ? y : x };
     }
     return least;
 }
@@ -70,7 +70,7 @@ static size_t merge_by_hand(const float *value, const vxs_graph *g, size_t count
     for (size_t k = 0; k < g->nodes; k++)
         cluster[k] = (uint32_t)k;
     for (; left > count; left--) {
-        found least = find_cheapest(value, g, cluster);
+        cheapest least = find_cheapest(value, g, cluster);
         if (least.cost == INFINITY)
             break;
         for (size_t k = 0; k < g->nodes; k++)
