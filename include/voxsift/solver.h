@@ -84,6 +84,14 @@ typedef struct {
     double *u;     /* for each row of D: X'theta = D'u, |u| <= 1 */
 } vxs_bound;
 
+/* A dual point of a measure, in rows of 3 + n: of each pair of counts a and b the sum alpha of the
+ * weights of its outputs, and their mean v; or, where the bound follows from it, one row with -1,
+ * -1, C and s, the sum of alpha (v - r). */
+typedef struct {
+    size_t n, count;
+    double *row;
+} vxs_weighted_outputs;
+
 /* The selected feature blocks. */
 typedef struct {
     vxs_feature_map map;
@@ -95,6 +103,7 @@ typedef struct {
     double *refit_weight; /* minimizer of |w|^2 / 2 + C sum u f on these columns; or NULL */
     size_t alpha_count;
     double *alpha; /* n: dual point, if predictions do not determine it; or NULL */
+    vxs_weighted_outputs *outputs, *refit_outputs; /* of a measure, or NULL */
     uint64_t iterations, visited, pruned;
     double restricted_gap; /* of the problem on the generated cuts */
     double refit_gap;
@@ -198,6 +207,7 @@ typedef struct {
     int map;
     double gamma, constant; /* of poly2 */
     const char *bandwidth;  /* of gauss: a number */
+    const char *measure;    /* what is optimized; NULL: no measure */
 } vxs_block_settings;
 
 typedef struct {

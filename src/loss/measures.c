@@ -303,3 +303,34 @@ vxs_status vxs_measure_miss(const vxs_loss *loss, const double *z, double *miss,
     vxs_measured_release(&m);
     return VXS_OK;
 }
+
+/* ---- Thresholds ------------------------------------------------------------------------------ */
+
+/* Between two scores, in the middle of the best gap from the top. */
+static double best_balanced(vxs_measured *m, const double *z)
+{
+    double side[2] = { 0, 0 }, hits[2] = { 0, 0 }, best = -INFINITY, threshold = 0;
+    vxs_measured_rank_all(m, z, 0);
+    const vxs_measured_score *r = m->ranked[0];
+    for (size_t i = 0; i < m->n; i++)
+        side[m->loss->y[i] > 0] += m->weight[i];
+    for (size_t k = 0; k + 1 < m->n; k++) {
+        bool positive = m->loss->y[r[k].i] > 0;
+        hits[positive] += m->weight[r[k].i] / side[positive];
+        if (!(r[k].z > r[k + 1].z) || !(hits[1] - hits[0] > best))
+            continue;
+        best = hits[1] - hits[0];
+        threshold = r[k].z / 2 + r[k + 1].z / 2;
+    }
+    return threshold;
+}
+
+double vxs_measured_threshold(vxs_measured *m, const double *z)
+{
+    if (m->kind->worst == vxs_worst_pairs)
+        return best_balanced(m, z);
+    if (m->top == 0)
+        return 0;
+    vxs_measured_rank_all(m, z, 0);
+    return m->ranked[0][m->top - 1].z / 2 + m->ranked[0][m->top].z / 2;
+}

@@ -4,6 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void free_outputs(vxs_weighted_outputs *o)
+{
+    if (o)
+        free(o->row);
+    free(o);
+}
+
+vxs_weighted_outputs *vxs_weighted_outputs_new(size_t n, size_t count, vxs_error *err)
+{
+    vxs_weighted_outputs *o = vxs_alloc(1, sizeof(*o), err);
+    if (!o)
+        return NULL;
+    *o = (vxs_weighted_outputs){ .n = n, .count = count };
+    o->row = vxs_alloc(count, (3 + n) * sizeof(*o->row), err);
+    if (o->row)
+        return o;
+    free(o);
+    return NULL;
+}
+
 void vxs_selected_free(vxs_selected *s)
 {
     if (!s)
@@ -14,6 +34,8 @@ void vxs_selected_free(vxs_selected *s)
     free(s->covariate_coefficients);
     free(s->refit_weight);
     free(s->alpha);
+    free_outputs(s->outputs);
+    free_outputs(s->refit_outputs);
     free(s);
 }
 

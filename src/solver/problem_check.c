@@ -26,6 +26,8 @@ static const vxs_accepts *accepted_by(const vxs_problem *q, const vxs_method *me
 {
     if (method)
         return method->kind->accepts(s);
+    if (q->loss.kind == &vxs_measure_loss)
+        return vxs_measure_method_kind.accepts(NULL);
     if (vxs_as_budget(q->penalty))
         return vxs_fgm_kind.accepts(NULL);
     if (vxs_as_grouped(q->penalty))
@@ -215,6 +217,14 @@ static vxs_status check_samples(const vxs_problem *q, size_t n, vxs_error *err)
                           least, most, WIDEST);
 }
 
+static vxs_status check_measure(const vxs_problem *q, vxs_error *err)
+{
+    const vxs_budget *budget = vxs_as_budget(q->penalty);
+    return budget && budget->only_refit
+               ? vxs_fail(err, VXS_MISUSE, "a measure has covariates in the selection as well")
+               : vxs_measure_check(&q->loss, err);
+}
+
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
 /* `some`: at least one penalized feature. */
@@ -283,6 +293,8 @@ vxs_status vxs_problem_check(const vxs_problem *q, const vxs_method *method,
         status = check_shapes(q, n, p, method != NULL, err);
     if (!status)
         status = check_samples(q, n, err);
+    if (!status && q->loss.kind == &vxs_measure_loss)
+        status = check_measure(q, err);
     return status ? status : check_rank(q, n, err);
 }
 

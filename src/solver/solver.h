@@ -62,7 +62,8 @@ bool vxs_gap_bounds(double gap, double tol);
 VXS_MUST_CHECK vxs_status vxs_solution_check_finite(vxs_solution *solution, size_t covariate_count,
                                                     vxs_error *err);
 extern const vxs_solver_kind vxs_lasso_kind, vxs_hsic_kind, vxs_fused_kind, vxs_skfs_kind,
-    vxs_fgm_kind, vxs_mslr_kind, vxs_group_lasso_kind, vxs_svm_kind, vxs_mkl_kind;
+    vxs_fgm_kind, vxs_mslr_kind, vxs_measure_method_kind, vxs_group_lasso_kind, vxs_svm_kind,
+    vxs_mkl_kind;
 /* The first method of the table that is solved so. */
 const vxs_method *vxs_method_solved_by(const vxs_solver_kind *kind);
 /* Solvers of the fused and the generalized lasso, chosen by fused.c. */

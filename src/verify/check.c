@@ -441,6 +441,8 @@ vxs_status vxs_check_solution(const vxs_problem *problem, const vxs_solution *so
                 .n = vxs_design_rows(problem->design),
                 .p = vxs_design_columns(problem->design),
                 .classes = vxs_check_classes(problem) };
+    if (problem->loss.kind == &vxs_measure_loss)
+        return vxs_check_measure(problem, solution, certificate, err);
     if (problem->loss.kind == &vxs_hinge_loss)
         return vxs_check_hinge(problem, solution, certificate, err);
     if (vxs_as_kernel_norm(problem->penalty) || vxs_as_kernel_sum(problem->penalty))

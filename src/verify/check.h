@@ -20,6 +20,69 @@ VXS_MUST_CHECK vxs_status vxs_check_hinge(const vxs_problem *problem, const vxs_
 VXS_MUST_CHECK vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
                                            vxs_certificate *certificate, vxs_error *err);
 
+/* check_measure.c */
+VXS_MUST_CHECK vxs_status vxs_check_measure(const vxs_problem *problem,
+                                            const vxs_solution *solution,
+                                            vxs_certificate *certificate, vxs_error *err);
+
+/* ---- Selections: check_budget.c -------------------------------------------------------------- */
+
+/* What a selection of blocks is checked with. */
+typedef struct {
+    const vxs_problem *problem;
+    const vxs_budget *penalty; /* the penalty */
+    const vxs_selected *selected;
+    size_t n, count;                   /* blocks */
+    double *z, *gradient;              /* n */
+    double *xi_empty;                  /* n: gradient at the empty model */
+    double *block;                     /* columns of a block */
+    double *size;                      /* |w_g| of selected blocks */
+    double *best;                      /* scores, descending */
+    size_t budget, found;              /* largest scores to keep, kept */
+    double *columns, *tile, *products; /* for pairs */
+} vxs_check_selection;
+VXS_MUST_CHECK vxs_status vxs_check_selection_init(const vxs_problem *problem,
+                                                   const vxs_selected *selected,
+                                                   vxs_check_selection *c, vxs_error *err);
+void vxs_check_selection_release(vxs_check_selection *c);
+/* |w|_B^2 / 2 */
+double vxs_check_selection_penalty(vxs_check_selection *c);
+/* z from weights of the selected blocks, and coefficients of the covariates. */
+void vxs_check_selection_predict(vxs_check_selection *c, const double *weight,
+                                 const double *coefficients);
+/* The sum of the B largest |X_g'gradient|^2 of all blocks. */
+double vxs_check_selection_scores(vxs_check_selection *c);
+
+/* ---- Measures: check_outputs.c --------------------------------------------------------------- */
+
+typedef struct {
+    const vxs_problem *problem;
+    const char *name; /* of the measure */
+    double beta;
+    size_t n, positives, negatives, top;
+    double cost;   /* C */
+    double *u;     /* n: weight of a mistake */
+    double *truth; /* n: r */
+    double *score; /* n: work space, */
+    size_t *order; /* as well */
+    size_t rank;
+    double *basis;   /* n x rank: orthonormal basis of the covariates */
+    double *outside; /* n: work space */
+} vxs_check_outputs;
+VXS_MUST_CHECK vxs_status vxs_check_outputs_init(const vxs_problem *problem, double cost,
+                                                 vxs_check_outputs *o, vxs_error *err);
+void vxs_check_outputs_release(vxs_check_outputs *o);
+/* C R(z); its subgradient by z, unless NULL. */
+double vxs_check_outputs_value(vxs_check_outputs *o, const double *z, double *gradient);
+/* True if the dual point is feasible; computes s, and the sum of alpha cost. */
+bool vxs_check_outputs_dual(vxs_check_outputs *o, const vxs_weighted_outputs *dual, double *s,
+                            double *delta);
+/* min over b of C R(Fb). */
+VXS_MUST_CHECK vxs_status vxs_check_outputs_empty(vxs_check_outputs *o, double *value,
+                                                  vxs_error *err);
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
 /* check_groups.c */
 VXS_MUST_CHECK vxs_status vxs_check_groups(const vxs_problem *problem, const vxs_solution *solution,
                                            vxs_certificate *certificate, vxs_error *err);

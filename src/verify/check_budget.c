@@ -17,20 +17,6 @@
 
 enum { TILE = 256 };
 
-typedef struct {
-    const vxs_problem *problem;
-    const vxs_budget *penalty; /* the penalty */
-    const vxs_selected *selected;
-    size_t n, count;                   /* blocks */
-    double *z, *gradient;              /* n */
-    double *xi_empty;                  /* n: gradient at the empty model */
-    double *block;                     /* columns of a block */
-    double *size;                      /* |w_g| of selected blocks */
-    double *best;                      /* scores, descending */
-    size_t budget, found;              /* largest scores to keep, kept */
-    double *columns, *tile, *products; /* for pairs */
-} budget;
-
 /* ---- The penalty ----------------------------------------------------------------------------- */
 
 static int descending(const void *a, const void *b)
@@ -57,7 +43,7 @@ static double penalty(double *size, size_t count, size_t limit)
     return square;
 }
 
-static double penalty_of_solution(budget *c)
+double vxs_check_selection_penalty(vxs_check_selection *c)
 {
     const vxs_selected *s = c->selected;
     for (size_t k = 0; k < s->count; k++) {
@@ -73,7 +59,8 @@ static double penalty_of_solution(budget *c)
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-static void predict(budget *c, const double *weight, const double *coefficients)
+void vxs_check_selection_predict(vxs_check_selection *c, const double *weight,
+                                 const double *coefficients)
 {
     const vxs_problem *p = c->problem;
     memset(c->z, 0, c->n * sizeof(*c->z));
@@ -114,7 +101,7 @@ static vxs_status make_domain(const vxs_problem *problem, size_t columns, dual_d
 }
 
 /* Projects the gradient and moves it into the domain. */
-static void make_feasible(const budget *c, dual_domain *d, double *gradient)
+static void make_feasible(const vxs_check_selection *c, dual_domain *d, double *gradient)
 {
     vxs_check_project(&d->projection, &d->empty, c->z, gradient);
     for (size_t i = 0; i < c->n; i++)
@@ -124,7 +111,7 @@ static void make_feasible(const budget *c, dual_domain *d, double *gradient)
 }
 
 /* The loss; computes its gradient. */
-static double evaluate(budget *c)
+static double evaluate(vxs_check_selection *c)
 {
     double sum = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -135,7 +122,8 @@ static double evaluate(budget *c)
 }
 
 /* -G(t alpha) */
-static double conjugate_value(const budget *c, const double *gradient, double cost, double t)
+static double conjugate_value(const vxs_check_selection *c, const double *gradient, double cost,
+                              double t)
 {
     double sum = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -145,12 +133,12 @@ static double conjugate_value(const budget *c, const double *gradient, double co
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-static bool ranks(const budget *c, double score)
+static bool ranks(const vxs_check_selection *c, double score)
 {
     return c->found < c->budget || score > c->best[c->found - 1];
 }
 
-static void add_score(budget *c, double score)
+static void add_score(vxs_check_selection *c, double score)
 {
     if (!ranks(c, score))
         return;
@@ -161,7 +149,7 @@ static void add_score(budget *c, double score)
 }
 
 /* Tile = columns first ... first + rows - 1 times the gradient; scores of linear terms. */
-static void add_linear_scores(budget *c, size_t first, size_t rows)
+static void add_linear_scores(vxs_check_selection *c, size_t first, size_t rows)
 {
     const vxs_feature_map *map = &c->penalty->map;
     for (size_t k = 0; k < rows * c->n; k++)
@@ -174,14 +162,15 @@ static void add_linear_scores(budget *c, size_t first, size_t rows)
     }
 }
 
-static bool is_constant(const budget *c, size_t a, size_t b)
+static bool is_constant(const vxs_check_selection *c, size_t a, size_t b)
 {
     return vxs_design_product_is_constant(c->problem->design, c->columns + a * c->n,
                                           c->columns + b * c->n);
 }
 
 /* Scores of squares (a = b) and products of pairs. */
-static void add_product_scores(budget *c, size_t a, size_t rows, size_t b, size_t columns)
+static void add_product_scores(vxs_check_selection *c, size_t a, size_t rows, size_t b,
+                               size_t columns)
 {
     double square = c->penalty->map.gamma * c->penalty->map.gamma;
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)rows, (int)columns, (int)c->n, 1,
@@ -198,7 +187,7 @@ static void add_product_scores(budget *c, size_t a, size_t rows, size_t b, size_
 }
 
 /* Scores of all pairs by matrix products of tiles, with the factors of the feature map. */
-static void add_pair_scores(budget *c)
+static void add_pair_scores(vxs_check_selection *c)
 {
     size_t p = vxs_design_columns(c->problem->design);
     for (size_t a = 0; a < p; a += TILE) {
@@ -210,7 +199,7 @@ static void add_pair_scores(budget *c)
 }
 
 /* Reads all columns, for pairs. */
-static vxs_status read_columns(budget *c, vxs_error *err)
+static vxs_status read_columns(vxs_check_selection *c, vxs_error *err)
 {
     size_t p = vxs_design_columns(c->problem->design);
     if (c->penalty->map.kind != VXS_FEATURE_MAP_POLY2)
@@ -223,7 +212,7 @@ static vxs_status read_columns(budget *c, vxs_error *err)
     return c->columns && c->tile && c->products ? VXS_OK : VXS_FAILED;
 }
 
-static double sum_of_best(budget *c)
+double vxs_check_selection_scores(vxs_check_selection *c)
 {
     double sum = 0;
     c->found = 0;
@@ -249,10 +238,11 @@ static double sum_of_best(budget *c)
 /* ---- Refitted weights ------------------------------------------------------------------------ */
 
 /* Their gap, relative to the empty model's value. */
-static double refit_gap(budget *c, const vxs_solution *s, dual_domain *d, double cost, double empty)
+static double refit_gap(vxs_check_selection *c, const vxs_solution *s, dual_domain *d, double cost,
+                        double empty)
 {
     const vxs_selected *selected = c->selected;
-    predict(c, selected->refit_weight, s->covariate_coefficients);
+    vxs_check_selection_predict(c, selected->refit_weight, s->covariate_coefficients);
     double gap = cost * evaluate(c);
     make_feasible(c, d, c->gradient);
     for (size_t i = 0; i < c->n; i++)
@@ -272,9 +262,10 @@ static double refit_gap(budget *c, const vxs_solution *s, dual_domain *d, double
 /* ---- The certificate ------------------------------------------------------------------------- */
 
 /* max over 0 <= t <= 1 of the dual value at t alpha, by bisection on its derivative. */
-static double best_dual_value(budget *c)
+static double best_dual_value(vxs_check_selection *c)
 {
-    double scores = sum_of_best(c), low = 0, high = 1, cost = c->penalty->cost, step = 1e-7;
+    double scores = vxs_check_selection_scores(c), low = 0, high = 1, cost = c->penalty->cost,
+           step = 1e-7;
     double best = fmax(0, conjugate_value(c, c->gradient, cost, 1) - scores / 2); /* alpha = 0: 0 */
     for (int k = 0; k < 50; k++) {
         double t = (low + high) / 2, next = fmin(1, t + step * t);
@@ -286,7 +277,7 @@ static double best_dual_value(budget *c)
     return best;
 }
 
-static vxs_status allocate(budget *c, vxs_error *err)
+static vxs_status allocate(vxs_check_selection *c, vxs_error *err)
 {
     size_t widest = vxs_feature_map_width(&c->penalty->map);
     for (size_t k = 0; k < c->count && c->penalty->map.kind == VXS_FEATURE_MAP_NONE; k++) {
@@ -303,7 +294,29 @@ static vxs_status allocate(budget *c, vxs_error *err)
                                                                                 : VXS_FAILED;
 }
 
-static vxs_status check_selection(budget *c, const vxs_solution *s, double *empty,
+void vxs_check_selection_release(vxs_check_selection *c)
+{
+    void *const all[] = { c->z,    c->gradient, c->xi_empty, c->block,   c->size,
+                          c->best, c->columns,  c->tile,     c->products };
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+        free(all[k]);
+}
+
+vxs_status vxs_check_selection_init(const vxs_problem *problem, const vxs_selected *selected,
+                                    vxs_check_selection *c, vxs_error *err)
+{
+    const vxs_budget *penalty = vxs_as_budget(problem->penalty);
+    *c = (vxs_check_selection){ .problem = problem,
+                                .penalty = penalty,
+                                .selected = selected,
+                                .n = vxs_design_rows(problem->design),
+                                .count = vxs_blocks_count(penalty->blocks) };
+    c->budget = penalty->budget < c->count ? penalty->budget : c->count;
+    vxs_status status = allocate(c, err);
+    return status ? status : read_columns(c, err);
+}
+
+static vxs_status check_selection(vxs_check_selection *c, const vxs_solution *s, double *empty,
                                   vxs_certificate *r, vxs_error *err)
 {
     dual_domain d;
@@ -312,8 +325,8 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
         make_domain(c->problem, c->penalty->only_refit ? 0 : c->problem->covariate_count, &d, err);
     if (!status) {
         *empty = d.empty.value;
-        predict(c, c->selected->weight, c->selected->covariate_coefficients);
-        r->primal = penalty_of_solution(c) + cost * evaluate(c);
+        vxs_check_selection_predict(c, c->selected->weight, c->selected->covariate_coefficients);
+        r->primal = vxs_check_selection_penalty(c) + cost * evaluate(c);
         for (size_t i = 0; i < c->n && c->selected->alpha; i++)
             c->gradient[i] = -c->problem->loss.y[i] * c->selected->alpha[i] / cost;
         if (!c->selected->alpha) /* the solution's alpha is used as it is */
@@ -334,8 +347,8 @@ static vxs_status check_selection(budget *c, const vxs_solution *s, double *empt
     return status;
 }
 
-static vxs_status check_refit(budget *c, const vxs_solution *s, double empty, vxs_certificate *r,
-                              vxs_error *err)
+static vxs_status check_refit(vxs_check_selection *c, const vxs_solution *s, double empty,
+                              vxs_certificate *r, vxs_error *err)
 {
     dual_domain d;
     vxs_status status = make_domain(c->problem, c->problem->covariate_count, &d, err);
@@ -349,33 +362,18 @@ static vxs_status check_refit(budget *c, const vxs_solution *s, double empty, vx
 vxs_status vxs_check_budget(const vxs_problem *problem, const vxs_solution *solution,
                             vxs_certificate *certificate, vxs_error *err)
 {
-    const vxs_budget *penalty = vxs_as_budget(problem->penalty);
-    budget c = { .problem = problem,
-                 .penalty = penalty,
-                 .selected = solution->selected,
-                 .n = vxs_design_rows(problem->design),
-                 .count = vxs_blocks_count(penalty->blocks) };
+    const vxs_selected *s = solution->selected;
+    vxs_check_selection c;
     double empty = 0;
     *certificate = (vxs_certificate){ .gap = INFINITY };
-    if (!c.selected || !vxs_selected_matches(penalty->blocks, c.selected) ||
-        (c.selected->alpha && c.selected->alpha_count != c.n))
+    if (!s || !vxs_selected_matches(vxs_as_budget(problem->penalty)->blocks, s) ||
+        (s->alpha && s->alpha_count != vxs_design_rows(problem->design)))
         return VXS_OK; /* no bound */
-    c.budget = penalty->budget < c.count ? penalty->budget : c.count;
-    vxs_status status = allocate(&c, err);
-    if (!status)
-        status = read_columns(&c, err);
+    vxs_status status = vxs_check_selection_init(problem, s, &c, err);
     if (!status)
         status = check_selection(&c, solution, &empty, certificate, err);
     if (!status && c.selected->refit_weight)
         status = check_refit(&c, solution, empty, certificate, err);
-    free(c.z);
-    free(c.gradient);
-    free(c.xi_empty);
-    free(c.block);
-    free(c.size);
-    free(c.best);
-    free(c.columns);
-    free(c.tile);
-    free(c.products);
+    vxs_check_selection_release(&c);
     return status;
 }

@@ -137,25 +137,33 @@ Test(measures, worst_outputs_are_the_worst_of_all)
     }
 }
 
+/* What `miss` is a share of. */
+static double unit_of(const example *e)
+{
+    double whole[2] = { 0, 0 };
+    for (size_t i = 0; i < e->n; i++)
+        whole[e->y[i] > 0] += e->m.weight[i];
+    if (e->m.kind->cost)
+        return e->m.unit;
+    if (e->m.top > 0)
+        return (double)e->m.top;
+    bool pairs = strcmp(e->m.kind->name, "roc") == 0;
+    return pairs ? whole[0] * whole[1] * e->m.unit : whole[0] + whole[1];
+}
+
 /* R is at least what the output of the scores costs: the measure, in its unit. */
 Test(measures, values_bound_what_scores_cost)
 {
     for (size_t t = 0; t < MEASURES; t++)
         for (uint64_t number = 0; number < 200; number++) {
             example e;
-            double g[MOST], cost, miss, unit, whole[2] = { 0, 0 };
+            double g[MOST], cost, miss;
             vxs_error err = VXS_ERROR_INIT;
             if (!make(&e, texts[t], number))
                 continue;
-            for (size_t i = 0; i < e.n; i++)
-                whole[e.y[i] > 0] += e.m.weight[i];
-            unit = e.m.kind->cost                 ? e.m.unit
-                   : e.m.top > 0                  ? (double)e.m.top
-                   : strcmp(texts[t], "roc") == 0 ? whole[0] * whole[1] * e.m.unit
-                                                  : whole[0] + whole[1];
             /* of top 1 - hits / k is not 0 for the best, where k is more than there are */
             double least = e.m.top > e.positives ? (double)(e.m.top - e.positives) : 0;
-            double value = value_at(&e, e.z, g, &cost);
+            double value = value_at(&e, e.z, g, &cost), unit = unit_of(&e);
             WORKS(vxs_measure_miss(&e.loss, e.z, &miss, &err), err);
             cr_assert(value >= unit * miss - least - 1e-9 * (1 + unit), "%s, %lu: %g of %g",
                       texts[t], (unsigned long)number, value, unit * miss);

@@ -73,6 +73,10 @@ typedef struct vxs_measured {
 /* The loss passed vxs_measure_check. */
 VXS_MUST_CHECK vxs_status vxs_measured_init(const vxs_loss *loss, vxs_measured *m, vxs_error *err);
 void vxs_measured_release(vxs_measured *m);
+/* The score above which samples are called positive, where the measure leaves it open: of top
+ * between the last that is called and the next; of roc where sensitivity and specificity of these
+ * samples are best; else 0. */
+double vxs_measured_threshold(vxs_measured *m, const double *z);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,8 @@ extern const vxs_field vxs_certificate_fields[];
 VXS_MUST_CHECK vxs_selected *vxs_selected_new(size_t count, size_t columns, size_t covariate_count,
                                               bool retrained, vxs_error *err);
 void vxs_selected_free(vxs_selected *selected);
+VXS_MUST_CHECK vxs_weighted_outputs *vxs_weighted_outputs_new(size_t n, size_t count,
+                                                              vxs_error *err);
 VXS_MUST_CHECK vxs_bound *vxs_bound_new(size_t n, size_t count, vxs_error *err); /* or NULL */
 /* theta and u only */
 VXS_MUST_CHECK vxs_bound *vxs_bound_of_terms(size_t n, size_t terms, vxs_error *err);

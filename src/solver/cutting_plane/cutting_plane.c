@@ -37,18 +37,13 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void release_cut(vxs_cut *h)
-{
-    free(h->place);
-    free(h->omega);
-}
-
 void vxs_cutting_plane_release(vxs_solver *solver)
 {
     vxs_cutting_plane *g = (vxs_cutting_plane *)solver;
     for (size_t h = 0; h < g->count; h++)
-        release_cut(&g->cuts[h]);
+        vxs_cut_release(&g->cuts[h]);
     vxs_covariates_fit_release(&g->covariates_fit);
+    vxs_measured_end(g);
     vxs_block_cache_release(&g->cache);
     vxs_dual_projection_release(&g->reach);
     void *const all[] = { g->cuts,     g->z,         g->prediction,
@@ -98,9 +93,15 @@ static void block_gradients(vxs_cutting_plane *g, const double *gradient, size_t
                     (int)g->n, gradient, 1, 0, p->gradient + first, 1);
 }
 
-/* From z: prediction, value and gradient. */
+/* From z: prediction, value and gradient; of a measure its dual point, which predictions do not
+ * determine. */
 static void find_gradient(vxs_cutting_plane *g)
 {
+    if (g->bundle) {
+        g->value = vxs_bundle_evaluate(g->bundle, g->z, g->prediction);
+        memcpy(g->gradient, g->bundle->s, g->n * sizeof(*g->gradient));
+        return;
+    }
     g->value = g->budget.cost * vxs_covariates_fit_solve(&g->covariates_fit, g->z, g->prediction);
     vxs_loss_gradient(&g->problem.loss, g->prediction, g->gradient);
     cblas_dscal((int)g->n, g->budget.cost, g->gradient, 1);
@@ -187,6 +188,8 @@ void vxs_cutting_plane_evaluate_products(vxs_cutting_plane *g, size_t *seen, dou
 static double best_dual_value(const vxs_cutting_plane *g, const double *gradient, double scores)
 {
     double low = 0, high = 1;
+    if (g->bundle)
+        return vxs_bundle_bound(g->bundle, scores);
     for (int k = 0; k < SHRINKS; k++) {
         double a = low + (high - low) / 3, b = high - (high - low) / 3;
         double at_a = vxs_cutting_plane_conjugate(g, gradient, a) - a * a * scores / 2;
@@ -203,7 +206,7 @@ static double best_dual_value(const vxs_cutting_plane *g, const double *gradient
  * multiply: what the checker would not confirm. */
 static const double *dual_point(vxs_cutting_plane *g)
 {
-    if (g->dual_gradient || g->reach.rank == 0)
+    if (g->dual_gradient || g->bundle || g->reach.rank == 0)
         return g->dual_gradient ? g->dual_gradient : g->gradient;
     memcpy(g->feasible, g->gradient, g->n * sizeof(*g->feasible));
     vxs_loss_curvature(&g->problem.loss, g->prediction, g->curvature);
@@ -230,137 +233,10 @@ static vxs_status certify(vxs_cutting_plane *g, vxs_error *err)
     return status;
 }
 
-/* ---- Cuts ------------------------------------------------------------------------------------ */
-
-static int by_place(const void *a, const void *b)
-{
-    size_t first = *(const size_t *)a, second = *(const size_t *)b;
-    return (first > second) - (first < second);
-}
-
-static bool is_in(const vxs_cut *h, size_t place)
-{
-    return h->count > 0 && bsearch(&place, h->place, h->count, sizeof(*h->place), by_place);
-}
-
-bool vxs_cuts_contain(const vxs_cutting_plane *g, size_t place)
-{
-    for (size_t h = 0; h < g->count; h++)
-        if (is_in(&g->cuts[h], place))
-            return true;
-    return false;
-}
-
-/* The number of blocks in cuts. */
-static size_t count_selected(const vxs_cutting_plane *g)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < g->cache.count; k++)
-        count += vxs_cuts_contain(g, k);
-    return count;
-}
-
-/* |X_g'gradient|^2 of a cached block. */
-static double score_of(const vxs_cutting_plane *g, size_t place)
-{
-    double sum = 0;
-    for (size_t c = g->cache.start[place]; c < g->cache.start[place + 1]; c++)
-        sum += g->cache.gradient[c] * g->cache.gradient[c];
-    return sum;
-}
-
-/* The B largest scores: new blocks (at most max_new of them) and those of earlier cuts. */
-static vxs_status offer_candidates(vxs_cutting_plane *g, size_t max_new, vxs_top *top,
-                                   vxs_error *err)
-{
-    size_t added = 0, pooled = g->cache.count;
-    vxs_status status = VXS_OK;
-    for (size_t k = 0; k < g->best_count && !status && added < max_new; k++) {
-        size_t place = vxs_block_cache_find(&g->cache, g->best[k].index);
-        if (!(g->best[k].score > 0) || (place < pooled && vxs_cuts_contain(g, place)))
-            continue;
-        status = vxs_block_cache_fetch(&g->cache, g->best[k].index, &place, err);
-        (void)vxs_top_offer(top, place, g->best[k].score);
-        added++;
-    }
-    for (size_t place = 0; place < pooled && !status; place++)
-        if (vxs_cuts_contain(g, place) && score_of(g, place) > 0)
-            (void)vxs_top_offer(top, place, score_of(g, place));
-    return status;
-}
-
-static vxs_status choose_blocks(vxs_cutting_plane *g, size_t max_new, vxs_cut *h, vxs_error *err)
-{
-    vxs_top top;
-    vxs_status status = vxs_top_init(&top, g->budget.budget, err);
-    h->place = vxs_alloc(g->budget.budget, sizeof(*h->place), err);
-    if (!status)
-        status = h->place ? offer_candidates(g, max_new, &top, err) : VXS_FAILED;
-    for (size_t k = 0; k < top.count && !status; k++)
-        h->place[h->count++] = top.heap[k].index;
-    if (h->count > 0)
-        qsort(h->place, h->count, sizeof(*h->place), by_place);
-    vxs_top_release(&top);
-    return status;
-}
-
-static bool is_duplicate(const vxs_cutting_plane *g, const vxs_cut *h)
-{
-    for (size_t k = 0; k < g->count; k++)
-        if (g->cuts[k].count == h->count &&
-            (h->count == 0 ||
-             memcmp(g->cuts[k].place, h->place, h->count * sizeof(*h->place)) == 0))
-            return true;
-    return false;
-}
-
-static vxs_status reserve_cut(vxs_cutting_plane *g, vxs_error *err)
-{
-    if (g->count < g->capacity)
-        return VXS_OK;
-    size_t capacity = 2 * g->capacity + 8;
-    vxs_cut *cuts = vxs_resize(g->cuts, capacity, sizeof(*cuts), err);
-    g->cuts = cuts ? cuts : g->cuts;
-    g->capacity = cuts ? capacity : g->capacity;
-    return cuts ? VXS_OK : VXS_FAILED;
-}
-
-/* Adds the most violated constraint; `duplicate` if it is already there. */
-static vxs_status add_cut(vxs_cutting_plane *g, size_t max_new, bool *duplicate, vxs_error *err)
-{
-    vxs_cut h = { .count = 0 };
-    vxs_status status = reserve_cut(g, err);
-    if (!status)
-        status = choose_blocks(g, max_new, &h, err);
-    for (size_t k = 0; k < h.count; k++)
-        h.width += vxs_block_cache_width(&g->cache, h.place[k]);
-    h.omega = status ? NULL : vxs_alloc(h.width, sizeof(*h.omega), err);
-    if (!h.omega) {
-        release_cut(&h);
-        return status ? status : VXS_FAILED;
-    }
-    *duplicate = h.count == 0 || is_duplicate(g, &h);
-    if (*duplicate)
-        release_cut(&h);
-    else
-        g->cuts[g->count++] = h;
-    return VXS_OK;
-}
-
-static void drop_empty_cuts(vxs_cutting_plane *g)
-{
-    size_t remaining = 0;
-    for (size_t h = 0; h < g->count; h++) {
-        if (g->cuts[h].norm > 0)
-            g->cuts[remaining++] = g->cuts[h];
-        else
-            release_cut(&g->cuts[h]);
-    }
-    g->count = remaining;
-}
+/* ---- Restricted problems --------------------------------------------------------------------- */
 
 /* Predictions from the weights of all cuts, without accumulated rounding. */
-static vxs_status predict(vxs_cutting_plane *g, vxs_error *err)
+vxs_status vxs_cutting_plane_predict(vxs_cutting_plane *g, vxs_error *err)
 {
     double *contribution = vxs_alloc(g->n, sizeof(*contribution), err);
     if (!contribution)
@@ -374,23 +250,29 @@ static vxs_status predict(vxs_cutting_plane *g, vxs_error *err)
     return VXS_OK;
 }
 
-/* Solves the restricted problem, then scans all blocks. */
-static vxs_status solve_restricted(vxs_cutting_plane *g, vxs_error *err)
+/* Solves the restricted problem, then scans all blocks. Where a measure is at its best and only its
+ * bound is not, the value does not decrease: a new cut is progress, and all cuts stay. */
+static vxs_status solve_restricted(vxs_cutting_plane *g, bool is_new, vxs_error *err)
 {
     g->previous_primal = g->primal;
     vxs_status status = g->solve(g, err);
+    if (!status && g->bundle)
+        status = vxs_measured_refine(g, err);
     if (!status) /* the subproblem solver returns early when interrupted */
         status = vxs_check_interrupted(g->context, err);
     if (status)
         return status;
-    drop_empty_cuts(g);
-    status = predict(g, err);
+    if (!g->bundle)
+        vxs_cuts_drop_empty(g);
+    status = vxs_cutting_plane_predict(g, err);
     if (!status)
         status = certify(g, err);
     double min_decrease = g->restricted_gap <= LOOSE_GAP ? MIN_DECREASE * g->empty
                                                          : MIN_DECREASE_LOOSE * g->previous_primal;
     bool progress = g->previous_primal - g->primal > min_decrease;
-    g->stalled = progress ? 0 : g->stalled + 1;
+    g->stalled = progress || (g->bundle && is_new) ? 0 : g->stalled + 1;
+    if (g->bundle && progress)
+        vxs_cuts_drop_empty(g);
     return status;
 }
 
@@ -398,9 +280,10 @@ static vxs_status solve_restricted(vxs_cutting_plane *g, vxs_error *err)
 
 static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
 {
+    vxs_status status = VXS_OK;
     g->empty = 1;
     for (size_t h = 0; h < g->count; h++)
-        release_cut(&g->cuts[h]);
+        vxs_cut_release(&g->cuts[h]);
     vxs_block_cache_clear(&g->cache);
     g->count = 0;
     g->target = g->settings.blocks.inner_tol;
@@ -408,12 +291,17 @@ static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
     g->stalled = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->covariates_fit.b, 0, g->covariates_fit.rank * sizeof(*g->covariates_fit.b));
+    if (g->problem.loss.measure)
+        status = vxs_measured_begin(g, err);
+    if (status)
+        return status;
     vxs_cutting_plane_evaluate(g);
-    g->explained = /* z is 0 */
-        vxs_covariates_fit_explain(&g->covariates_fit, g->z, g->gradient, g->budget.cost);
+    if (!g->bundle) /* z is 0 */
+        g->explained =
+            vxs_covariates_fit_explain(&g->covariates_fit, g->z, g->gradient, g->budget.cost);
     if (g->dual_gradient)
         memcpy(g->dual_gradient, g->gradient, g->n * sizeof(*g->dual_gradient));
-    vxs_status status = certify(g, err);
+    status = certify(g, err);
     g->empty = g->primal;
     g->gap = vxs_relative_gap(g->primal - g->dual, g->empty);
     g->previous_primal = g->primal;
@@ -480,7 +368,7 @@ vxs_status vxs_cutting_plane_begin(const vxs_context *context, const vxs_problem
 static bool should_continue(const vxs_cutting_plane *g, vxs_path_point end, size_t *max_new)
 {
     const vxs_method_settings *s = &g->settings;
-    size_t selected = end.by == VXS_BY_NUMBER ? count_selected(g) : 0;
+    size_t selected = end.by == VXS_BY_NUMBER ? vxs_cuts_count_blocks(g) : 0;
     *max_new = SIZE_MAX;
     if (g->gap <= s->tol || g->iterations >= MAX_ITERATIONS)
         return false;
@@ -511,7 +399,7 @@ static vxs_status generate(vxs_cutting_plane *g, vxs_path_point end, vxs_error *
     while (!status && should_continue(g, end, &max_new)) {
         bool duplicate = false;
         g->target = fmax(FLOOR, fmin(g->target, TARGET_SHARE * g->gap));
-        status = add_cut(g, max_new, &duplicate, err);
+        status = vxs_cuts_add(g, max_new, &duplicate, err);
         if (status)
             return status;
         /* a duplicate, or cuts dropped again and again: solve more accurately */
@@ -520,7 +408,7 @@ static vxs_status generate(vxs_cutting_plane *g, vxs_path_point end, vxs_error *
         g->iterations += !duplicate;
         status = vxs_check_interrupted(g->context, err);
         if (!status)
-            status = solve_restricted(g, err);
+            status = solve_restricted(g, !duplicate, err);
     }
     return status;
 }
@@ -555,7 +443,8 @@ static void evaluate_primal(vxs_cutting_plane *g, vxs_selected *s, vxs_certifica
         cblas_daxpy((int)g->n, s->covariate_coefficients[k], g->problem.covariates + k * g->n, 1,
                     g->prediction, 1);
     c->primal = vxs_budget_norm_squared(s, g->budget.budget) / 2 +
-                g->budget.cost * vxs_loss_value(&g->problem.loss, g->prediction);
+                (g->bundle ? vxs_bundle_value(g->bundle, g->prediction)
+                           : g->budget.cost * vxs_loss_value(&g->problem.loss, g->prediction));
     c->gap = vxs_relative_gap(c->primal - c->dual, g->empty);
     s->restricted_gap = fmin(s->restricted_gap, c->gap); /* the gap over all blocks bounds it */
 }
@@ -579,7 +468,7 @@ vxs_status vxs_cutting_plane_fit(vxs_solver *solver, vxs_path_point end, vxs_sol
     *solution = (vxs_solution){ .count = 0 };
     vxs_status status = VXS_OK;
     bool smaller =
-        end.value < (double)(end.by == VXS_BY_NUMBER ? count_selected(g) : g->iterations);
+        end.value < (double)(end.by == VXS_BY_NUMBER ? vxs_cuts_count_blocks(g) : g->iterations);
     if (smaller) /* a smaller model than the current one: cold start */
         status = fit_empty_model(g, err);
     if (!status)

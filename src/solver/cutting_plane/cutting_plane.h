@@ -5,6 +5,7 @@
 
 #include "solver/covariates_fit.h"
 #include "solver/cutting_plane/block_cache.h"
+#include "solver/cutting_plane/bundle.h"
 #include "solver/dual_projection.h"
 #include "solver/solver.h"
 
@@ -16,6 +17,7 @@ typedef struct {
     size_t width;  /* columns of all its blocks */
     double *omega; /* width: weights, block by block */
     double norm;   /* |omega| */
+    double share;  /* of a measure: mu, without which the bound over the cuts does not hold */
 } vxs_cut;
 
 typedef struct vxs_cutting_plane vxs_cutting_plane;
@@ -37,6 +39,7 @@ struct vxs_cutting_plane {
     vxs_dual_projection reach;    /* otherwise the dual point is the gradient, */
     double *feasible, *curvature; /* n: orthogonal to the covariates beyond rounding */
     double value;                 /* C sum u f */
+    vxs_bundle *bundle;           /* of a measure; or NULL */
     /* The blocks with the largest scores at the last solution. */
     vxs_scored *best;
     size_t best_count;
@@ -76,6 +79,20 @@ void vxs_cut_predict(const vxs_cutting_plane *g, const vxs_cut *h, const double 
 /* out = the cut's entries of a vector over the cached columns. */
 void vxs_cut_gather(const vxs_cutting_plane *g, const vxs_cut *h, const double *vector,
                     double *out);
+/* z from the weights of all cuts. */
+VXS_MUST_CHECK vxs_status vxs_cutting_plane_predict(vxs_cutting_plane *g, vxs_error *err);
+
+/* cuts.c */
+void vxs_cut_release(vxs_cut *h);
+/* Adds the most violated constraint, with at most so many new blocks; `duplicate` if it is already
+ * there. */
+VXS_MUST_CHECK vxs_status vxs_cuts_add(vxs_cutting_plane *g, size_t max_new, bool *duplicate,
+                                       vxs_error *err);
+void vxs_cuts_drop_empty(vxs_cutting_plane *g);
+/* The number of blocks in cuts. */
+size_t vxs_cuts_count_blocks(const vxs_cutting_plane *g);
+/* |X_g'gradient|^2 of a cached block. */
+double vxs_block_score(const vxs_cutting_plane *g, size_t place);
 /* True if some cut contains the block at this place of the cache. */
 bool vxs_cuts_contain(const vxs_cutting_plane *g, size_t place);
 /* The penalty of the restricted problem, (sum of |omega|)^2 / 2. */
@@ -84,8 +101,8 @@ double vxs_cutting_plane_penalty(const vxs_cutting_plane *g);
 double vxs_cutting_plane_conjugate(const vxs_cutting_plane *g, const double *gradient, double t);
 
 /* selected_blocks.c */
-VXS_MUST_CHECK vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g,
-                                                     vxs_solution *solution, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_cutting_plane_solution(vxs_cutting_plane *g, vxs_solution *solution,
+                                                     vxs_error *err);
 /* |w|_B^2 of the weights of selected blocks. */
 double vxs_budget_norm_squared(const vxs_selected *s, size_t budget);
 /* proximal_gradient.c */
@@ -94,6 +111,20 @@ VXS_MUST_CHECK vxs_status vxs_proximal_gradient_solve(vxs_cutting_plane *g, vxs_
 VXS_MUST_CHECK vxs_status vxs_budget_interior_solve(vxs_cutting_plane *g, vxs_error *err);
 /* smoothing.c */
 VXS_MUST_CHECK vxs_status vxs_smoothing_solve(vxs_cutting_plane *g, vxs_error *err);
+
+/* measured.c: problems of a measure, by a bundle. */
+VXS_MUST_CHECK vxs_status vxs_measured_begin(vxs_cutting_plane *g, vxs_error *err);
+void vxs_measured_end(vxs_cutting_plane *g);
+VXS_MUST_CHECK vxs_status vxs_measured_solve(vxs_cutting_plane *g, vxs_error *err);
+/* Cuts of the cached blocks alone, until the gap over these is small beside that over all. */
+VXS_MUST_CHECK vxs_status vxs_measured_refine(vxs_cutting_plane *g, vxs_error *err);
+/* Coefficients of the covariates and the dual point of a selection. */
+VXS_MUST_CHECK vxs_status vxs_measured_solution(vxs_cutting_plane *g, vxs_selected *s,
+                                                vxs_error *err);
+/* As vxs_refit. */
+VXS_MUST_CHECK vxs_status vxs_measured_refit(const vxs_cutting_plane *g, const double *x,
+                                             size_t columns, double *w, vxs_selected *s,
+                                             double *covariate_coefficients, vxs_error *err);
 
 /* refit.c: min over w, b: |w|^2 / 2 + cost sum u f on the n x `columns` matrix x; `gap` is the
  * duality gap. */

@@ -78,6 +78,16 @@ static vxs_status gather_weights(const vxs_cutting_plane *g, const selected_bloc
     return VXS_OK;
 }
 
+/* True if a cut with weights contains the block. */
+static bool has_weight(const vxs_cutting_plane *g, size_t place)
+{
+    bool found = false;
+    for (size_t h = 0; h < g->count; h++)
+        for (size_t k = 0; k < g->cuts[h].count && g->cuts[h].norm > 0; k++)
+            found = found || g->cuts[h].place[k] == place;
+    return found;
+}
+
 /* Selected blocks ascending, each with the sum of its weights over cuts. */
 static vxs_status gather_selected(const vxs_cutting_plane *g, vxs_selected **selected,
                                   vxs_error *err)
@@ -87,7 +97,7 @@ static vxs_status gather_selected(const vxs_cutting_plane *g, vxs_selected **sel
     if (!order)
         return VXS_FAILED;
     for (size_t k = 0; k < g->cache.count; k++)
-        if (vxs_cuts_contain(g, k)) {
+        if (has_weight(g, k)) {
             columns += vxs_blocks_width(g->budget.blocks, g->cache.block[k]);
             order[count++] = (selected_block){ g->cache.block[k], k };
         }
@@ -116,7 +126,9 @@ static vxs_status refit(const vxs_cutting_plane *g, vxs_selected *s, double *cov
         memcpy(x + at * g->n, g->cache.x + g->cache.start[place] * g->n, width * g->n * sizeof(*x));
         at += width;
     }
-    if (!status)
+    if (!status && g->bundle)
+        status = vxs_measured_refit(g, x, columns, weight, s, covariate_coefficients, err);
+    else if (!status)
         status = vxs_refit(&g->problem, g->budget.refit_cost, x, columns, weight,
                            covariate_coefficients, &s->refit_gap, err);
     s->refit_gap *= g->empty > 0 ? g->budget.cost / (g->empty * g->budget.refit_cost) : 0;
@@ -142,8 +154,7 @@ static vxs_status copy_alpha(const vxs_cutting_plane *g, vxs_selected *s, vxs_er
     return s->alpha ? VXS_OK : VXS_FAILED;
 }
 
-vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *solution,
-                                      vxs_error *err)
+vxs_status vxs_cutting_plane_solution(vxs_cutting_plane *g, vxs_solution *solution, vxs_error *err)
 {
     vxs_status status = gather_selected(g, &solution->selected, err);
     vxs_selected *s = solution->selected;
@@ -153,9 +164,12 @@ vxs_status vxs_cutting_plane_solution(const vxs_cutting_plane *g, vxs_solution *
             : vxs_alloc(g->problem.covariate_count, sizeof(*solution->covariate_coefficients), err);
     if (!solution->covariate_coefficients)
         return status ? status : VXS_FAILED;
+    if (g->bundle)
+        status = vxs_measured_solution(g, s, err);
     vxs_covariates_fit_coefficients(&g->covariates_fit, s->covariate_coefficients);
     s->map = g->budget.map;
-    status = g->budget.only_refit ? copy_alpha(g, s, err) : VXS_OK;
+    if (!status && g->budget.only_refit)
+        status = copy_alpha(g, s, err);
     memcpy(solution->covariate_coefficients, s->covariate_coefficients,
            g->problem.covariate_count * sizeof(*solution->covariate_coefficients));
     if (!status && s->refit_weight)
