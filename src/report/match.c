@@ -90,7 +90,7 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Of whole numbers: labels are the same over whole regions, counts and gray values are not. */
+/* Of positive whole numbers: labels are the same over regions, counts and gray values are not. */
 static vxs_status are_labels(const vxs_volume *map, bool *labels, vxs_error *err)
 {
     size_t voxels = vxs_grid_voxels(&map->grid), count = 0, distinct = 0;
@@ -113,7 +113,7 @@ static vxs_status are_labels(const vxs_volume *map, bool *labels, vxs_error *err
 /* What the values of a volume say; NaN becomes 0 and is counted. */
 static vxs_status look_at(const source *s, vxs_volume *map, vxs_match_side *side, vxs_error *err)
 {
-    size_t infinite = 0, different = 0, fractions = 0;
+    size_t infinite = 0, different = 0, no_label = 0;
     bool labels = false;
     float one = 0;
     for (size_t v = 0; v < vxs_grid_voxels(&map->grid); v++) {
@@ -125,14 +125,14 @@ static vxs_status look_at(const source *s, vxs_volume *map, vxs_match_side *side
         if (value == 0)
             continue;
         one = one == 0 ? value : one;
-        different += value != one;
-        fractions += value != floorf(value);
+        different += fabsf(value) != fabsf(one);
+        no_label += value < 0 || value != floorf(value);
     }
     if (infinite > 0)
         return vxs_fail(err, VXS_BAD_DATA,
                         "'%s' has %zu infinite value%s; replace %s by finite values", s->path,
                         infinite, vxs_plural(infinite), infinite == 1 ? "it" : "them");
-    vxs_status status = different && !fractions ? are_labels(map, &labels, err) : VXS_OK;
+    vxs_status status = different && !no_label ? are_labels(map, &labels, err) : VXS_OK;
     side->kind = one == 0         ? VXS_MAP_EMPTY
                  : different == 0 ? VXS_MAP_BINARY
                  : labels         ? VXS_MAP_LABELS

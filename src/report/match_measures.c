@@ -19,17 +19,27 @@
 #include <string.h>
 
 /* Of distances, relative: affines have seven digits, and a voxel at the tolerance is within. */
-#define ROUND_OFF 1e-6
+#define ROUND_OFF 1e-5
 
 /* ---- Voxels of both -------------------------------------------------------------------------- */
 
+/* A mask says nothing about signs. */
+static bool has_signs(const vxs_match_pair *p, int s, size_t voxels)
+{
+    for (size_t v = 0; v < voxels; v++)
+        if (p->selected[s][v] && p->map[s].values[v] < 0)
+            return true;
+    return false;
+}
+
 static void count_voxels(const vxs_match_pair *p, size_t voxels, vxs_match_volume *r)
 {
+    bool signs = has_signs(p, 0, voxels) && has_signs(p, 1, voxels);
     double size = vxs_grid_voxel_volume(&p->map[0].grid);
     for (size_t v = 0; v < voxels; v++) {
         bool both = p->selected[0][v] && p->selected[1][v];
         r->both += both;
-        r->opposite += both && (p->map[0].values[v] > 0) != (p->map[1].values[v] > 0);
+        r->opposite += both && signs && (p->map[0].values[v] > 0) != (p->map[1].values[v] > 0);
         for (int s = 0; s < 2; s++)
             r->sides[s].voxels += p->selected[s][v];
     }
@@ -155,6 +165,13 @@ static const char *why_none(const double *a, const double *b, size_t count)
                              : NULL;
 }
 
+/* The number of a label is no amount. */
+static double amount(const vxs_match_pair *p, const vxs_match_volume *r, int s, size_t v)
+{
+    double value = (double)p->map[s].values[v];
+    return r->sides[s].kind == VXS_MAP_LABELS ? value != 0 : value;
+}
+
 static vxs_status measure_correlations(const vxs_match_pair *p, size_t voxels, vxs_match_volume *r,
                                        vxs_error *err)
 {
@@ -166,8 +183,8 @@ static vxs_status measure_correlations(const vxs_match_pair *p, size_t voxels, v
     vxs_status status = a && b ? VXS_OK : VXS_FAILED;
     for (size_t v = 0; v < voxels && !status; v++)
         if (p->inside[v]) {
-            a[count] = (double)p->map[0].values[v];
-            b[count++] = (double)p->map[1].values[v];
+            a[count] = amount(p, r, 0, v);
+            b[count++] = amount(p, r, 1, v);
         }
     r->pearson = r->spearman = NAN;
     if (!status)

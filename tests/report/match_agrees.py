@@ -36,10 +36,10 @@ def match(first, second, *words, warns=None):
 
 def kind_of(values):
     found = set(values[values != 0].ravel().tolist())
-    if len(found) < 2 or any(v != int(v) for v in found):
-        return ["empty", "binary", "weights"][min(len(found), 2)]
+    if len({abs(v) for v in found}) < 2:
+        return "binary" if found else "empty"
     regions = sum(ndimage.label(values == v)[1] for v in found)
-    return "labels" if regions <= 10 * len(found) else "weights"
+    return "labels" if all(v > 0 and v == int(v) for v in found) and regions <= 10 * len(found) else "weights"
 
 
 def places(affine, mask):
@@ -83,8 +83,8 @@ def peaks_of(values, selected, kind, affine, distances):
             center = affine[:3, :3] @ (index * weights[:, None]).sum(0) / weights.sum() + affine[:3, 3]
             square = np.full(values.shape, np.inf)
             square[top] = ((places(affine, top) - center) ** 2).sum(1)
-            least = np.flatnonzero(square.ravel(order="F") <= square.min() * (1 + 1e-6) + 1e-12)[0]
-            found.append((inside.sum(), where.ravel(order="F")[least], abs(values[inside]).max()))
+            least = np.flatnonzero(square.ravel(order="F") <= square.min() * (1 + 1e-5) + 1e-12)[0]
+            found.append((inside.sum(), round(where.ravel(order="F")[least], 4), abs(values[inside]).max()))
     return sorted(found)
 
 
@@ -93,17 +93,19 @@ def expected(a, b, affine, threshold, tolerance):
     one, two = abs(a) > threshold, abs(b) > (threshold if kind_of(b) == "weights" else 0)
     forth, back = to_nearest(affine, one, two), to_nearest(affine, two, one)
     union = (a != 0) | (b != 0)
-    edge = tolerance * (1 + 1e-6)
+    edge = tolerance * (1 + 1e-5)
     voxel = abs(np.linalg.det(affine[:3, :3]))
     share = {"precision": (forth <= edge).mean() if one.any() else None, "sensitivity": (back <= edge).mean() if two.any() else None}
-    constant = union.sum() < 2 or np.ptp(a[union]) == 0 or np.ptp(b[union]) == 0
+    signs = (a[one] < 0).any() and (b[two] < 0).any()
+    p, q = (np.where(v != 0, 1, 0) if kind_of(v) == "labels" else v for v in (a, b))
+    constant = union.sum() < 2 or np.ptp(p[union]) == 0 or np.ptp(q[union]) == 0
     total = one.sum() + two.sum()
     return {
         "dice": 2 * (one & two).sum() / total if total else 1, "acc_ar": acc_ar(abs(a), one, two), **share,
-        "pearson": None if constant else stats.pearsonr(a[union].astype(float), b[union].astype(float))[0],
-        "spearman": None if constant else stats.spearmanr(a[union], b[union])[0],
+        "pearson": None if constant else stats.pearsonr(p[union].astype(float), q[union].astype(float))[0],
+        "spearman": None if constant else stats.spearmanr(p[union], q[union])[0],
         "correlated_voxels": union.sum(), "both_voxels": (one & two).sum(), "both_mm3": (one & two).sum() * voxel,
-        "opposite_sign_voxels": (one & two & (np.sign(a) != np.sign(b))).sum(),
+        "opposite_sign_voxels": signs * (one & two & (np.sign(a) != np.sign(b))).sum(),
         "first": {"kind": kind_of(a), "n_voxels": one.sum(), "volume_mm3": one.sum() * voxel, "outside_voxels": (forth > edge).sum(),
                   "outside_mm3": (forth > edge).sum() * voxel, "peaks": peaks_of(a, one, kind_of(a), affine, forth)},
         "second": {"kind": kind_of(b), "n_voxels": two.sum(), "volume_mm3": two.sum() * voxel, "outside_voxels": (back > edge).sum(),
@@ -116,12 +118,12 @@ def equal(what, have, want):
         if isinstance(value, dict):
             equal(f"{what} {key}", have[key], value)
         elif key == "peaks":
-            got = sorted((round(p["volume_mm3"] / (have["volume_mm3"] / max(have["n_voxels"], 1))), np.inf if p["distance_mm"] is None else p["distance_mm"],
+            got = sorted((round(p["volume_mm3"] / (have["volume_mm3"] / max(have["n_voxels"], 1))), np.inf if p["distance_mm"] is None else round(p["distance_mm"], 4),
                           abs(p["peak_value"])) for p in have[key])
-            check(f"{what} peaks", len(got) == len(value) and all(np.allclose(g, v, rtol=1e-5, atol=1e-5) for g, v in zip(got, value)), (got, value))
+            check(f"{what} peaks", len(got) == len(value) and all(np.allclose(g, v, rtol=1e-5, atol=2e-4) for g, v in zip(got, value)), (got, value))
             finite = [d for _, d, _ in value if np.isfinite(d)]
             if finite:
-                check(f"{what} peak distances", near(have["peak_distance_mean_mm"], np.mean(finite), 1e-5) and near(have["peak_distance_max_mm"], max(finite), 1e-5))
+                check(f"{what} peak distances", near(have["peak_distance_mean_mm"], np.mean(finite), 1e-4) and near(have["peak_distance_max_mm"], max(finite), 1e-4))
             else:
                 check(f"{what} no peak distances", have["peak_distance_mean_mm"] is None and have["peak_distance_max_mm"] is None)
         elif value is None or isinstance(value, str):
@@ -138,14 +140,14 @@ def image(of, shape):
     values = np.where(rng.random(shape) < (0.9 if of == "dense" else 0.06), rng.standard_normal(shape), 0)
     values[tuple(n // 2 for n in shape)] = 0.7
     return {"sparse": values, "dense": values, "binary": values != 0, "ties": np.sign(values) * np.ceil(2 * abs(values)) / 8,
-            "labels": np.round(3 * values)}[of].astype("f4")
+            "labels": np.round(abs(4 * values)), "signs": np.sign(values)}[of].astype("f4")
 
 
 cases = 0
 for name, affine in AFFINES.items():
     for one, two, threshold, tolerance in [
             ("sparse", "binary", 0, 0), ("sparse", "binary", 0.5, 3), ("sparse", "sparse", 0.3, 4), ("blobs", "binary", 0.2, 2), ("blobs", "blobs", 0.1, 5),
-            ("ties", "binary", 0, 2.5), ("ties", "dense", 0, 1), ("dense", "ties", 1, 2), ("labels", "labels", 0, 2), ("sparse", "labels", 0.4, 6),
+            ("ties", "binary", 0, 2.5), ("ties", "dense", 0, 1), ("dense", "ties", 1, 2), ("labels", "labels", 0, 2), ("sparse", "signs", 0.4, 3), ("sparse", "labels", 0.4, 6),
             ("binary", "sparse", 0, 2), ("empty", "binary", 0, 2), ("sparse", "empty", 0, 2), ("empty", "empty", 0, 2), ("binary", "binary", 0, 0)]:
         shape = tuple(rng.integers(5, 11, 3))
         a, b = image(one, shape), image(two, shape)
@@ -167,7 +169,7 @@ for name, affine in AFFINES.items():
             check(f"{name} {one} {two} swapped: {key}", forth[key] == back[swapped.get(key, key)]
                   or near(forth[key], back[swapped.get(key, key)], 1e-12), (forth[key], back[swapped.get(key, key)]))
         cases += 1
-check("cases", cases == 45, cases)
+check("cases", cases == 48, cases)
 
 # ---- A map with itself; moved by a voxel ----
 affine = AFFINES["oblique"]

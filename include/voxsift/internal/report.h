@@ -47,7 +47,8 @@ typedef struct {
 } vxs_match_settings;
 extern const vxs_param vxs_match_params[];
 
-/* What values say: nothing but 0; one value; whole numbers, each of few regions; others. */
+/* What values say: nothing but 0; one value, perhaps of both signs; whole numbers
+ * above 0, each of few regions; others. */
 typedef enum { VXS_MAP_EMPTY, VXS_MAP_BINARY, VXS_MAP_LABELS, VXS_MAP_WEIGHTS } vxs_map_kind;
 extern const char *const vxs_map_kind_words[];
 
@@ -83,7 +84,8 @@ typedef enum {
 typedef struct {
     size_t number[2]; /* volumes of both, from 1 */
     vxs_match_side sides[2];
-    size_t both, opposite; /* voxels that both select; of these with opposite signs */
+    size_t both, opposite; /* voxels that both select; of these with opposite signs, if
+ * both images have signs */
     double dice, acc_ar, precision, sensitivity, pearson, spearman; /* NAN: undefined */
     size_t correlated;                                              /* voxels of the correlations */
     const char *no_correlation;                                     /* why there is none; or NULL */
