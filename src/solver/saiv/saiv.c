@@ -44,20 +44,6 @@ static const vxs_accepts *accepts(const vxs_method_settings *settings)
     return &all;
 }
 
-vxs_status vxs_check_intercept_alone(const vxs_problem *q, const vxs_method_settings *settings,
-                                     vxs_error *err)
-{
-    size_t n = vxs_design_rows(q->design);
-    (void)settings;
-    bool ones = q->covariate_count <= 1;
-    for (size_t i = 0; i < n && q->covariate_count == 1 && q->covariates; i++)
-        ones = ones && (q->covariates[i] == 1 || !(fabs(q->covariates[i]) <= VXS_LARGEST));
-    return ones ? VXS_OK
-                : vxs_fail(err, VXS_MISUSE,
-                           "a kernel machine has an intercept and no other covariates; regress "
-                           "these out of the features");
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void release(vxs_solver *solver)
@@ -578,15 +564,8 @@ static vxs_status begin(const vxs_context *context, const vxs_problem *problem,
         status = find_kernel(s, err);
     if (!status)
         status = check_diagonal(s, err);
-    if (!status && (s->recruits || s->screens) && vxs_gram_low_rank(problem->design))
-        status = vxs_fail(err, VXS_MISUSE,
-                          "'--rank' has an interior point of its own: '--solver screened' and "
-                          "'saiv' are for the kernel itself");
-    if (!status && s->recruits && s->room > 0)
-        status = vxs_fail(err, VXS_MISUSE,
-                          "'--solver saiv' works on the whole kernel of %zu subjects, which does "
-                          "not fit into --mem; '--solver working-set' makes it in tiles",
-                          n);
+    if (!status)
+        status = vxs_saiv_check_way(s, err);
     if (status) {
         release(&s->solver);
         return status;

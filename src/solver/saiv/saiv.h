@@ -43,6 +43,9 @@ void vxs_saiv_note_seen(vxs_saiv *s);
 /* Weights sum to 0 exactly, and values are computed again. */
 VXS_MUST_CHECK vxs_status vxs_saiv_refresh(vxs_saiv *s, vxs_error *err);
 
+/* machine_check.c: refuses a way that does not go with the kernel. */
+VXS_MUST_CHECK vxs_status vxs_saiv_check_way(const vxs_saiv *s, vxs_error *err);
+
 /* rec_scr.c: solves by recruiting and screening; counts the rounds. */
 VXS_MUST_CHECK vxs_status vxs_saiv_recruit_and_screen(vxs_saiv *s, double target, double empty,
                                                       vxs_box_state *state, size_t *rounds,
