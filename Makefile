@@ -299,6 +299,7 @@ lint: $(BUILD)/build_facts.h
 
 layers:
 	@sh tests/gates/layers.sh .
+	@$(PYTHON) tests/gates/paths.py .
 
 words: $(BUILD)/voxsift
 	@sh tests/gates/words.sh . $(abspath $(BUILD))/voxsift

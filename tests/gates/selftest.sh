@@ -11,7 +11,9 @@ plant() { # a fresh copy of what the gates read
     rm -rf "$work/tree"
     mkdir "$work/tree"
     cp -R Makefile include src tests docs .clang-format .clang-tidy "$work/tree"
-    mkdir "$work/tree/examples" && cp examples/*.c "$work/tree/examples"
+    mkdir "$work/tree/examples" "$work/tree/atlases"
+    cp examples/*.c examples/*.sh "$work/tree/examples"
+    cp atlases/README.md "$work/tree/atlases"
     cd "$work/tree" || exit 1
 }
 
@@ -50,6 +52,9 @@ plant; mkdir src/core/deep; echo '#include "cli/cli.h"' > src/core/deep/a.c; see
 plant; yes '/* */' | head -n 600 >> src/core/error.c; sees "a file of over 600 lines" $make layers
 
 plant; mkdir -p src/solver/saif && cp src/core/error.c src/solver/saif; sees "a file name that stands twice" $make layers
+
+plant; mv src/core/top.c src/core/best.c; sees "a file of docs/layout.md that is not there" $make layers
+plant; echo 'See tests/nowhere/a.sh.' >> docs/layout.md; sees "a path of docs/layout.md that is not there" $make layers
 
 words() { sh tests/gates/words.sh . "$BUILD/voxsift"; }
 plant; clean "words" words
