@@ -27,6 +27,7 @@
 
 typedef struct {
     vxs_build *build;
+    const vxs_output *output;
     const size_t *kept; /* indices of the included subjects, ascending */
     size_t n, block;
     float *rows; /* block x p */
@@ -78,11 +79,7 @@ static vxs_status start_file(matrix *m, FILE *stream, vxs_error *err)
                         "subjects are too many for a file",
                         m->build->p, m->n);
     m->size = m->offset + items;
-    int reason = posix_fallocate(m->file, 0, (off_t)m->size);
-    if (reason != 0)
-        return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write features.npy (%zu MB): %s",
-                        m->size >> 20, strerror(reason));
-    return VXS_OK;
+    return vxs_output_reserve(m->output, stream, "features.npy", m->size, err);
 }
 
 static void warn_of_nonfinite(const vxs_build *build, const vxs_subject *s)
@@ -332,9 +329,10 @@ static vxs_status map_and_write(matrix *m, vxs_error *err)
 
 /* ---- Entry point ----------------------------------------------------------------------------- */
 
-static vxs_status make(vxs_build *build, const size_t *kept, size_t n, FILE *stream, vxs_error *err)
+static vxs_status make(vxs_build *build, const vxs_output *output, const size_t *kept, size_t n,
+                       FILE *stream, vxs_error *err)
 {
-    matrix m = { .build = build, .kept = kept, .n = n };
+    matrix m = { .build = build, .output = output, .kept = kept, .n = n };
     vxs_status status = start_file(&m, stream, err);
     if (!status)
         status = fits_at_once(&m) ? write_at_once(&m, err) : map_and_write(&m, err);
@@ -353,7 +351,7 @@ vxs_status vxs_build_write_matrix(vxs_build *build, vxs_output *output, vxs_erro
         if (!build->subjects[i].reason)
             kept[n++] = i;
     if (!status)
-        status = make(build, kept, n, stream, err);
+        status = make(build, output, kept, n, stream, err);
     if (stream) {
         vxs_status closed = vxs_output_close(output, stream, "features.npy", err);
         status = status ? status : closed;

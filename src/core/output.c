@@ -348,6 +348,16 @@ vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name, 
                     reason);
 }
 
+vxs_status vxs_output_reserve(const vxs_output *output, FILE *stream, const char *name,
+                              size_t bytes, vxs_error *err)
+{
+    int reason = posix_fallocate(fileno(stream), 0, (off_t)bytes);
+    if (reason == 0)
+        return VXS_OK;
+    return vxs_fail(err, VXS_CANNOT_WRITE, "cannot write '%s/%s' (%.3g MB): %s", output->place.path,
+                    name, (double)bytes / 1e6, strerror(reason));
+}
+
 /* Hashes a written file. */
 static vxs_status seal_file(const vxs_output *output, const char *name, FILE *seal, vxs_error *err)
 {

@@ -59,6 +59,41 @@ static vxs_status read_table(const char *path, const vxs_cohort *c, double *pena
     return status;
 }
 
+#define NEAR 0.1 /* mm: corners of one grid */
+
+/* Voxels in another order, as of an image with left and right exchanged, are put into the cohort's;
+ * other grids are refused. */
+static vxs_status read_volume(const char *path, const vxs_image *image, const vxs_cohort *c,
+                              vxs_volume *map, vxs_error *err)
+{
+    if (c->kind != VXS_FEATURES_VOXELS || image->volumes != 1)
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot use '%s' as penalties: a cohort of voxels requires one volume",
+                        path);
+    vxs_status status =
+        vxs_grid_check_orientation_known(&image->grid, &c->grid, path, "penalties", err);
+    if (status)
+        return status;
+    double distance = vxs_grid_distance(&image->grid, &c->grid);
+    if (distance <= NEAR)
+        return vxs_volume_from_image(image, 0, map, err);
+    if (!vxs_grid_is_turned(&image->grid, &c->grid, NEAR)) {
+        char own[VXS_ORIENTATION_TEXT], images[VXS_ORIENTATION_TEXT];
+        const size_t *m = image->grid.shape, *s = c->grid.shape;
+        return vxs_fail(err, VXS_BAD_DATA,
+                        "cannot use '%s' as penalties: its grid (%zu x %zu x %zu, %s) is not the "
+                        "cohort's (%zu x %zu x %zu, %s)",
+                        path, m[0], m[1], m[2], vxs_grid_orientation_text(&image->grid, own), s[0],
+                        s[1], s[2], vxs_grid_orientation_text(&c->grid, images));
+    }
+    vxs_volume turned = { .values = NULL };
+    status = vxs_volume_from_image(image, 0, &turned, err);
+    if (!status)
+        status = vxs_volume_resample(&turned, &c->grid, VXS_NEAREST, map, err);
+    vxs_volume_release(&turned);
+    return status;
+}
+
 static vxs_status read_image(const char *path, const vxs_cohort *c, double *penalties,
                              vxs_error *err)
 {
@@ -67,21 +102,7 @@ static vxs_status read_image(const char *path, const vxs_cohort *c, double *pena
     vxs_status status = vxs_image_read(path, &image, err);
     if (status)
         return status;
-    double distance = vxs_grid_distance(&image.grid, &c->grid);
-    if (c->kind != VXS_FEATURES_VOXELS || image.volumes != 1)
-        status =
-            vxs_fail(err, VXS_BAD_DATA,
-                     "cannot use '%s' as penalties: a cohort of voxels requires one volume", path);
-    else if (distance > 0.1)
-        status =
-            vxs_fail(err, VXS_BAD_DATA,
-                     "cannot use '%s' as penalties: its grid differs from the cohort's by %.3g "
-                     "mm at a corner",
-                     path, distance);
-    else
-        status = vxs_grid_check_orientation_known(&image.grid, &c->grid, path, "penalties", err);
-    if (!status)
-        status = vxs_volume_from_image(&image, 0, &map, err);
+    status = read_volume(path, &image, c, &map, err);
     for (size_t j = 0; j < c->p && !status; j++) {
         penalties[j] = (double)map.values[c->voxels[j]];
         status = check_penalty(path, c, j, penalties[j], err);

@@ -27,5 +27,9 @@ printf '1 1:1 200000:1\n2 2:1\n' > wide.svm
 refuses 73 "cannot write 'small/x/features.starts.npy': File too large" \
     limited voxsift cohort --svmlight wide.svm -o small/x
 rm wide.svm
+voxsift simulate skfs-linear --subjects 40 --write-images -q -o pictures > /dev/null
+refuses 73 "cannot write 'small/x/features.npy' (" limited voxsift cohort pictures/sub-*.nii.gz --mask pictures/mask.nii.gz -q -o small/x
+same "how much" "$(grep -cE 'features.npy. \([1-9][0-9.]* MB\): File too large' "$work/err")" 1
+rm -r pictures
 rmdir small
 nothing_left "disk full"

@@ -291,6 +291,13 @@ nib.save(nib.Nifti1Image(pen.astype("u1"), AFFINE), "pen.nii.gz")
 run("fit", "c", "--target", "score", "--penalty-factors", "pen.nii.gz", "-q", "-o", "im")
 mask = np.asarray(nib.load("c/mask.nii.gz").dataobj) > 0
 check("an image of penalties", (np.load("im/penalties.npy") == pen.T[mask.T]).all())
+whole = nib.load("pen.nii.gz")
+nib.save(whole.as_reoriented(nib.orientations.ornt_transform(nib.io_orientation(whole.affine), nib.orientations.axcodes2ornt("PIL"))), "turned.nii.gz")
+run("fit", "c", "--target", "score", "--penalty-factors", "turned.nii.gz", "-q", "-o", "turned")
+check("whose axes are in another order", nib.load("turned.nii.gz").shape != whole.shape and (np.load("turned/penalties.npy") == pen.T[mask.T]).all())
+nib.save(nib.Nifti1Image(whole.get_fdata()[:-1], whole.affine), "cut.nii.gz")
+err = run("fit", "c", "--target", "score", "--penalty-factors", "cut.nii.gz", "-q", "-o", "x", code=65)[1]
+check("an image of another grid: both are named", "cannot use 'cut.nii.gz' as penalties: its grid (%d x %d x %d, " % (SHAPE[0] - 1, *SHAPE[1:]) in err and ") is not the cohort's (%d x %d x %d, " % SHAPE in err, err)
 run("check-model", "im", "c")
 for model, cohort in (("m", "c"), ("fm", "f")):
     run("check-model", model, cohort)

@@ -67,6 +67,9 @@ VXS_MUST_CHECK vxs_status vxs_output_open(vxs_output *output, const char *name, 
                                           vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_output_close(vxs_output *output, FILE *stream, const char *name,
                                            vxs_error *err);
+/* Takes room on the disk for a file of so many bytes, before it is written. */
+VXS_MUST_CHECK vxs_status vxs_output_reserve(const vxs_output *output, FILE *stream,
+                                             const char *name, size_t bytes, vxs_error *err);
 /* Writes the last file: the SHA-256 of all others, in the format of sha256sum. */
 VXS_MUST_CHECK vxs_status vxs_output_seal(vxs_output *output, const char *name, vxs_error *err);
 /* Checks the existing files of a directory against its seal; `sealed` is false if there is no
