@@ -100,13 +100,9 @@ typedef struct {
     size_t voxel_count;
     vxs_table *names; /* feature names in column `name_column`; NULL for voxels and unnamed */
     size_t name_column;
-<<<<<<< HEAD
     const uint32_t *region; /* private: of each of `voxels`, if not regions.nii.gz says */
+    struct vxs_bags *bags;  /* private: rows are bags, features their instances; or NULL */
     vxs_npy npy[3];         /* private */
-=======
-    struct vxs_bags *bags; /* private: rows are bags, features their instances; or NULL */
-    vxs_npy npy[3];        /* private */
->>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
 } vxs_cohort;
 VXS_MUST_CHECK vxs_status vxs_cohort_open(const char *path, vxs_cohort *cohort, vxs_error *err);
 void vxs_cohort_release(vxs_cohort *cohort);

@@ -54,13 +54,10 @@ typedef struct {
     size_t fused_regions; /* connected regions of equal nonzero weight on a graph */
     double smooth;        /* weight of the relative Laplacian */
     double gamma;         /* of the kernel of a machine, where it is not linear */
-<<<<<<< HEAD
     size_t rank;          /* of a kernel of low rank, 0: the kernel itself; and what it lacks: */
     double trace_error;   /* share of the trace */
     double largest_error; /* of a sample with itself, as a share of the mean of these */
-=======
     double bandwidth;     /* of similarities of bags */
->>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
     /* unpenalized directions that neither data nor covariates identify: the solution is orthogonal
      * to them */
     size_t unidentified;

@@ -266,11 +266,7 @@ static vxs_status run_halves(const vxs_context *context, const vxs_task *t,
     vxs_axis_take_one(vxs_axis_of(&t->settings, m), &limited);
     size_t *subjects = vxs_alloc((size_t)s->pairs, t->n * sizeof(*subjects), err);
     vxs_status status =
-<<<<<<< HEAD
-        subjects ? vxs_tuning_grid_make(counted, m, true, &tuning, err) : VXS_FAILED;
-=======
-        subjects ? vxs_tuning_grid_make(t, &limited, true, &tuning, err) : VXS_FAILED;
->>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
+        subjects ? vxs_tuning_grid_make(counted, &limited, true, &tuning, err) : VXS_FAILED;
     if (!status && tuning.count > tuning.per_path)
         status = vxs_fail(err, VXS_MISUSE, "'--%s' expects one value here; no folds choose",
                           tuning.axis->option);

@@ -52,7 +52,6 @@ const vxs_field vxs_certificate_fields[] = {
       .offset = AT(gamma),
       .if_any = true,
       .help = "gamma of a kernel machine that is not linear" },
-<<<<<<< HEAD
     { .name = "rank",
       .offset = AT(rank),
       .type = VXS_FIELD_COUNT,
@@ -66,12 +65,10 @@ const vxs_field vxs_certificate_fields[] = {
       .offset = AT(largest_error),
       .if_any = true,
       .help = "the most that a subject's kernel with itself lacks, as a share of their mean" },
-=======
     { .name = "bandwidth",
       .offset = AT(bandwidth),
       .if_any = true,
       .help = "width of similarities of bags" },
->>>>>>> d46c97ff (Bags of instances: similarities with instances of training bags as columns, from distances made once; --bags COLUMN for the lasso)
     { .name = "missed",
       .offset = AT(missed),
       .type = VXS_FIELD_COUNT,
