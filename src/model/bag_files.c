@@ -2,7 +2,7 @@
  *
  * instances.npy has the features of each instance with a weight, a row each, in the order of
  * weights.tsv; instances.tsv whose they are, where, the width of similarities and their means.
- * features.tsv names the features, unless these are voxels. New subjects need nothing else. */
+ * instance_features.tsv names the features, unless these are voxels. New subjects need nothing else. */
 #include "model/model.h"
 #include "model/similarities.h"
 
@@ -12,7 +12,7 @@
 
 #define VALUES_FILE "instances.npy"
 #define TABLE_FILE  "instances.tsv"
-#define NAMES_FILE  "features.tsv"
+#define NAMES_FILE  "instance_features.tsv"
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
