@@ -40,8 +40,7 @@ const vxs_param vxs_task_params[] = {
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
                 "later in sorted order."),
-    VXS_TEXT_ROW("bags", "COLUMN", AT(bags),
-                 "rows with the same value of COLUMN are instances of one subject",
+    VXS_TEXT_ROW("bags", "COLUMN", AT(bags), "rows of equal COLUMN are instances of one subject",
                  .head = VXS_HEAD_DATA,
                  .more =
                      "Multiple instances (MILES), for method lasso: a feature is an instance of "
@@ -49,12 +48,10 @@ const vxs_param vxs_task_params[] = {
                      "of a subject with it, D the least squared distance of any of the "
                      "subject's instances. Target, confounds and columns of folds must agree "
                      "within a subject. Columns are centered, not scaled. See --bandwidth."),
-    VXS_CHOICE_ROW("own", "WAY", AT(own_bag), 0, own_ways,
-                   "of --bags: how similar an instance is to its own subject",
-                   .head = VXS_HEAD_DATA,
-                   .more =
-                       "itself: 1, as printed. left-out: as the other instances there are; of a "
-                       "single instance 0. Which predicts better depends on the data."),
+    VXS_CHOICE_ROW("own", "WAY", AT(own_bag), 0, own_ways, "own instances", .head = VXS_HEAD_DATA,
+                   .more = "How similar an instance is to its own subject. itself: 1, as printed. "
+                           "left-out: as the other instances there are; of a "
+                           "single instance 0. Which predicts better depends on the data."),
     VXS_TEXT_ROW("subject-weights", "COLUMN", AT(weights),
                  "column of case weights; 2 counts a subject twice", .head = VXS_HEAD_DATA,
                  .more = "Weights enter the loss, the calibration of probabilities and all that is "
@@ -116,8 +113,7 @@ const vxs_param vxs_task_params[] = {
                 "and perhaps weight. Graphs that depend on the data are estimated in each "
                 "training fold. For fused, components are linked where they are nearest."),
     VXS_PATH_ROW("penalty-factors", "FILE", AT(penalties),
-                 "penalize each feature by a factor of its own, from a table, image or array",
-                 .head = VXS_HEAD_MODEL,
+                 "penalty of each feature: table, image or array", .head = VXS_HEAD_MODEL,
                  .more = "A table has the columns feature and penalty; features that it does not "
                          "name have 1. A feature is divided by its factor c: its l1 penalty is "
                          "multiplied by c, its ridge by c^2."),
