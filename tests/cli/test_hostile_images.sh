@@ -115,6 +115,8 @@ for case in cases/*; do
     survives cohort good --regions --atlas "$image" --voxel-size 1 -o out
     survives predict model "$image"
     survives regions "$image" --threshold 1 --atlas "$image"
+    survives match "$image" mask.nii --resample --tolerance 2 --json
+    survives match mask.nii "$image" --resample
     survives simulate skfs-linear --subjects 4 --radius 1 --images "$case" -o out
 done
 survives report model --atlas cases/labels/s0.nii --underlay cases/far/s0.nii -o out.html

@@ -78,6 +78,7 @@ keeps 0 voxsift report fg -o fg.html
 keeps 0 voxsift regions base.fit/weights.nii.gz --threshold 1e-9 --atlas parts.nii.gz -o rg
 mv base.fit/weights.nii.gz "base.fit/$evil.nii.gz"
 keeps 0 voxsift regions "base.fit/$evil.nii.gz" --threshold 1e-9 --atlas parts.nii.gz -o rg2
+keeps 0 voxsift match "base.fit/$evil.nii.gz" parts.nii.gz --tolerance 2
 # the script that opens it finds the file by its real name
 mkdir bin
 printf '#!/bin/sh\n[ -f "$1" ] && echo found\n' > bin/fsleyes
