@@ -28,8 +28,9 @@ static const vxs_loss_kind *loss_of_margins(const vxs_task_settings *task,
                                             const vxs_method_settings *method,
                                             const vxs_loss_kind *of_target)
 {
-    (void)of_target;
     (void)method;
+    if (of_target->of_scores)
+        return of_target;
     return vxs_chosen_loss(task) == &vxs_logistic_loss ? &vxs_logistic_loss
                                                        : &vxs_squared_hinge_loss;
 }
@@ -188,8 +189,8 @@ const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settin
 bool vxs_task_has_logits(const vxs_task *t)
 {
     const vxs_loss_kind *loss = vxs_problem_loss(&t->settings, NULL, t->loss);
-    return t->class_count > 0 && !vxs_task_method(t)->classes_only &&
-           (loss->joint || loss == &vxs_logistic_loss);
+    bool by_lambda = vxs_task_method(t)->path == VXS_BY_LAMBDA; /* others end early, or refit */
+    return t->class_count > 0 && by_lambda && (loss->joint || loss == &vxs_logistic_loss);
 }
 
 /* ---- What goes with it ----------------------------------------------------------------------- */

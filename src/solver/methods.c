@@ -74,7 +74,6 @@ const vxs_method vxs_methods[] = {
                          .params = vxs_fgm_params,
                          .path = VXS_BY_ITERATIONS,
                          .standardize = VXS_STANDARDIZE_UNIT,
-                         .classes_only = true,
                          .kind = &vxs_fgm_kind },
     [VXS_METHOD_MSLR] = { .name = "mslr",
                           .summary = "a given number of voxels, groups or pairs by logistic loss, "

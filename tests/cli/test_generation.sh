@@ -7,8 +7,8 @@ same "feature generation agrees with numpy" "$code$(cat "$work/out" "$work/err")
 gen() { # CODE PART METHOD OPTIONS...
     refuses "$1" "$2" voxsift fit c --target dx -o x -q --method "${@:3}"
 }
-refuses 65 "method 'fgm' predicts classes; column 'age' holds scores" voxsift fit c --target age --method fgm -o x -q
-gen 2 "method 'fgm' takes logistic, squared-hinge" fgm --loss squared
+refuses 65 "method 'mslr' predicts classes; column 'age' holds scores" voxsift fit c --target age --method mslr -o x -q
+gen 2 "method 'fgm' takes squared, logistic, squared-hinge" fgm --loss huber
 gen 2 "method 'mslr' takes logistic" mslr --loss squared
 gen 2 "method 'fgm' fits each class against the rest; '--loss multinomial' goes with" fgm --loss multinomial
 gen 2 "'--loss squared-hinge' goes with methods lasso, graphnet, group-lasso, fused, fgm" mslr --loss squared-hinge

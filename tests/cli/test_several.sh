@@ -25,7 +25,7 @@ none 2 "method 'svm' fits kernels alone: confounds are taken out of the features
 none 2 "'--standardize unit' does not go with method 'fused'" --target dx --method lasso,fused --standardize unit
 none 2 "method 'hsic-lasso' fits pairs of subjects, which have no weight" --target dx --method lasso,hsic-lasso --subject-weights w
 none 2 "method 'mkl' needs '--groups GROUPS'" --target dx --method lasso,mkl
-none 65 "method 'fgm' predicts classes; column 'score' holds scores" --target score --method lasso,fgm
+none 65 "method 'skfs' predicts classes; column 'score' holds scores" --target score --method lasso,skfs
 none 2 "'level' is classes for method 'fused' and a score for 'lasso', which do not take the same '--loss'" \
     --target level --method fused,lasso --loss multinomial
 none 2 "'level' is classes for method 'lasso' and a score for 'svm'" --target level --method lasso,svm --loss logistic

@@ -75,6 +75,18 @@ static example make(uint64_t number, size_t n, size_t p)
     return e;
 }
 
+/* A score instead of classes, far from 0, which the intercept takes; without one around it. */
+static void take_scores(example *e, uint64_t number)
+{
+    vxs_random random = { .seed = 31, .stream = number };
+    for (size_t i = 0; i < e->n; i++) {
+        e->y[i] = 0.5 * vxs_random_normal(&random, i) + (e->problem.covariate_count > 0 ? 80 : 0);
+        for (size_t j = 0; j < 6 && j < e->p; j++)
+            e->y[i] += (j % 2 ? -1 : 1) * (double)e->x[j * e->n + i];
+    }
+    e->problem.loss.kind = &vxs_squared_loss;
+}
+
 static void release(example *e)
 {
     vxs_blocks_free(e->units);
@@ -144,8 +156,10 @@ static void confirm(const example *e, const vxs_solution *solution, uint64_t num
 
 Test(cutting_plane, certificates_hold)
 {
-    for (uint64_t number = 0; number < 300; number++) {
+    for (uint64_t number = 0; number < 450; number++) {
         example e = make(number, 12 + number % 30, 10 + number * 7 % 90);
+        if (number >= 300)
+            take_scores(&e, number);
         vxs_solution solution = solve(&e, "fgm", 1e6, 1e-6, VXS_BY_ITERATIONS);
         cr_assert(solution.certificate.converged && solution.certificate.gap <= 1e-6,
                   "%lu: gap %g after %lu rounds, %zu units, B %zu, C %g, loss %d, free %zu",
@@ -163,8 +177,10 @@ Test(cutting_plane, certificates_hold)
  * restricted problems falls; that of the problem at their weights, which is reported, need not. */
 Test(cutting_plane, every_iteration_is_certified)
 {
-    for (uint64_t number = 0; number < 100; number++) {
+    for (uint64_t number = 0; number < 150; number++) {
         example e = make(number, 20 + number % 30, 40 + number * 7 % 90);
+        if (number >= 100)
+            take_scores(&e, number);
         vxs_solution whole = solve(&e, "fgm", 1e6, 1e-8, VXS_BY_ITERATIONS);
         double empty = INFINITY; /* value of the empty model, that of 0 iterations */
         for (double rounds = 0; rounds < 5; rounds++) {
@@ -230,11 +246,13 @@ Test(cutting_plane, both_methods_agree)
 /* B = 1: the penalty is (sum |w|)^2 / 2, the solution the lasso's with lambda = sum |w| / C. */
 Test(cutting_plane, budget_one_is_the_lasso)
 {
-    for (uint64_t number = 1; number < 40; number += 4) {
+    for (uint64_t number = 1; number < 80; number += 4) {
         vxs_error err = VXS_ERROR_INIT;
         example e = make(number, 40, 50);
         vxs_solver *solver = NULL;
         vxs_solution lasso;
+        if (number > 40)
+            take_scores(&e, number);
         e.budget.budget = 1;
         e.budget.cost = 0.2 + (double)(number % 5);
         vxs_solution s = solve(&e, "fgm", 1e6, 1e-11, VXS_BY_ITERATIONS);
@@ -256,6 +274,37 @@ Test(cutting_plane, budget_one_is_the_lasso)
                   loss + lambda * sum);
         vxs_solver_free(solver);
         vxs_solution_release(&lasso);
+        vxs_solution_release(&s);
+        release(&e);
+    }
+}
+
+/* All features at once: the penalty is |w|^2 / 2, and C X'u(y - z) = w. */
+Test(cutting_plane, all_features_at_once_are_ridge_regression)
+{
+    for (uint64_t number = 0; number < 40; number++) {
+        example e = make(number, 30, 20);
+        take_scores(&e, number);
+        e.budget.budget = 20;
+        vxs_solution s = solve(&e, "fgm", 1e6, 1e-12, VXS_BY_ITERATIONS);
+        double z[30], weight[20] = { 0 };
+        for (size_t i = 0; i < 30; i++) {
+            z[i] = 0;
+            for (size_t k = 0; k < e.problem.covariate_count; k++)
+                z[i] += s.covariate_coefficients[k] * e.covariates[k * 30 + i];
+            for (size_t k = 0; k < s.count; k++)
+                z[i] += s.weight[k] * (double)e.x[s.index[k] * 30 + i];
+        }
+        for (size_t k = 0; k < s.count; k++)
+            weight[s.index[k]] = s.weight[k];
+        for (size_t j = 0; j < 20; j++) {
+            double slope = 0;
+            for (size_t i = 0; i < 30; i++)
+                slope += e.budget.cost * vxs_loss_weight(&e.problem.loss, i) * (e.y[i] - z[i]) *
+                         (double)e.x[j * 30 + i];
+            cr_assert(fabs(slope - weight[j]) <= 1e-4 * (1 + e.budget.cost),
+                      "%lu: feature %zu: %g and %g", (unsigned long)number, j, slope, weight[j]);
+        }
         vxs_solution_release(&s);
         release(&e);
     }
@@ -321,8 +370,10 @@ Test(cutting_plane, newton_agrees_with_bisection)
 /* Refitted weights minimize their own problem, as the checker confirms. */
 Test(cutting_plane, refit_is_optimal)
 {
-    for (uint64_t number = 0; number < 60; number++) {
+    for (uint64_t number = 0; number < 90; number++) {
         example e = make(number, 30, 40);
+        if (number >= 60 && number % 2 == 0)
+            take_scores(&e, number);
         e.budget.refit_cost = 0.1 + (double)(number % 7);
         e.budget.only_refit = number % 2;
         vxs_solution s = solve(&e, number % 2 ? "mslr" : "fgm", 2, 1e-5, VXS_BY_ITERATIONS);

@@ -84,7 +84,8 @@ static vxs_status begin_mslr(const vxs_context *context, const vxs_problem *prob
 
 static const vxs_accepts *accepts_fgm(const vxs_method_settings *settings)
 {
-    static const vxs_accepts all = { .losses = { &vxs_squared_hinge_loss, &vxs_logistic_loss },
+    static const vxs_accepts all = { .losses = { &vxs_squared_hinge_loss, &vxs_logistic_loss,
+                                                 &vxs_squared_loss },
                                      .penalties = { &vxs_budget_penalty } };
     (void)settings;
     return &all;
