@@ -1,8 +1,6 @@
 /* cmd_match.c - voxsift match. */
 #include "cli/cli.h"
 
-#include <math.h>
-
 static const vxs_operand operands[] = {
     { .name = "MAP",
       .help = "an image, such as a weight map; or a directory of fit, cv or stability: its weights "
@@ -113,21 +111,12 @@ static void print_share(FILE *out, const vxs_match *m, const vxs_match_volume *v
             100 * (double)side->outside / (double)side->voxels);
 }
 
-static const char *voxels_of(const vxs_match *m)
-{
-    static const char *const words[2][2] = {
-        { "where either is not 0", "the mask of the second, and where the first is not 0" },
-        { "the mask of the first, and where the second is not 0", "the masks of both" },
-    };
-    return words[m->masked[0]][m->masked[1]];
-}
-
 static void print_correlations(FILE *out, const vxs_match *m, const vxs_match_volume *v)
 {
     const char *none = vxs_match_undefined(v, VXS_MATCH_CORRELATION);
     const char *plural = vxs_plural(v->correlated);
     if (print_value(out, "Pearson's r", v->pearson, none))
-        fprintf(out, "over %zu voxel%s: %s\n", v->correlated, plural, voxels_of(m));
+        fprintf(out, "over %zu voxel%s: %s\n", v->correlated, plural, vxs_match_voxels(m));
     if (print_value(out, "Spearman's r", v->spearman, none))
         fputs("over the same\n", out);
 }
@@ -164,105 +153,13 @@ static void print_volume(FILE *out, const vxs_match *m, const vxs_match_volume *
         print_peaks(out, v, k);
 }
 
-/* ---- As JSON --------------------------------------------------------------------------------- */
-
-static void write_peaks(vxs_json_writer *w, const vxs_match_side *side)
+static void print_json(const vxs_call *call, const vxs_match *m)
 {
-    vxs_json_open_array(w, "peaks");
-    for (size_t k = 0; k < side->peak_count; k++) {
-        const vxs_match_peak *p = &side->peaks[k];
-        vxs_json_open_object(w, NULL);
-        vxs_json_real(w, "peak_x", p->at[0]);
-        vxs_json_real(w, "peak_y", p->at[1]);
-        vxs_json_real(w, "peak_z", p->at[2]);
-        vxs_json_real(w, "peak_value", p->value);
-        vxs_json_real(w, "volume_mm3", p->volume);
-        vxs_json_real(w, "distance_mm", p->distance);
-        vxs_json_close_object(w);
-    }
-    vxs_json_close_array(w);
-}
-
-static void write_side(vxs_json_writer *w, const vxs_match *m, const vxs_match_volume *v, int k)
-{
-    const vxs_match_side *side = &v->sides[k];
-    bool resampled = k == 1 && m->placing == VXS_MATCH_RESAMPLED;
-    vxs_json_open_object(w, k == 0 ? "first" : "second");
-    vxs_json_whole(w, "volume", (int64_t)v->number[k]);
-    vxs_json_text(w, "kind", vxs_map_kind_words[side->kind]);
-    vxs_json_real(w, "threshold", side->threshold);
-    vxs_json_whole(w, "n_voxels", (int64_t)side->voxels);
-    vxs_json_real(w, "volume_mm3", side->volume);
-    vxs_json_whole(w, "nan_voxels", (int64_t)side->missing);
-    if (resampled) {
-        vxs_json_text(w, "interpolation", side->kind == VXS_MAP_WEIGHTS ? "linear" : "nearest");
-        vxs_json_whole(w, "lost_voxels", (int64_t)side->lost);
-    }
-    vxs_json_whole(w, "outside_voxels", (int64_t)side->outside);
-    vxs_json_real(w, "outside_mm3", side->outside_volume);
-    vxs_json_real(w, "outside_share",
-                  side->voxels > 0 ? (double)side->outside / (double)side->voxels : NAN);
-    vxs_json_real(w, "peak_distance_mean_mm", side->peak_mean);
-    vxs_json_real(w, "peak_distance_max_mm", side->peak_most);
-    write_peaks(w, side);
-    vxs_json_close_object(w);
-}
-
-/* Why a measure is null. */
-static void write_undefined(vxs_json_writer *w, const vxs_match_volume *v)
-{
-    static const char *const names[] = { [VXS_MATCH_ACC_AR] = "acc_ar",
-                                         [VXS_MATCH_PRECISION] = "precision",
-                                         [VXS_MATCH_SENSITIVITY] = "sensitivity",
-                                         [VXS_MATCH_CORRELATION] = "pearson",
-                                         [VXS_MATCH_PEAKS] = "peak_distance" };
-    vxs_json_open_object(w, "undefined");
-    for (int k = VXS_MATCH_ACC_AR; k <= VXS_MATCH_PEAKS; k++) {
-        const char *why = vxs_match_undefined(v, (vxs_match_measure)k);
-        if (why)
-            vxs_json_text(w, names[k], why);
-        if (why && k == VXS_MATCH_CORRELATION)
-            vxs_json_text(w, "spearman", why);
-    }
-    vxs_json_close_object(w);
-}
-
-static void write_volume(vxs_json_writer *w, const vxs_match *m, const vxs_match_volume *v)
-{
-    vxs_json_open_object(w, NULL);
-    write_side(w, m, v, 0);
-    write_side(w, m, v, 1);
-    vxs_json_whole(w, "both_voxels", (int64_t)v->both);
-    vxs_json_real(w, "both_mm3", (double)v->both * vxs_grid_voxel_volume(&m->grid));
-    vxs_json_whole(w, "opposite_sign_voxels", (int64_t)v->opposite);
-    vxs_json_real(w, "dice", v->dice);
-    vxs_json_real(w, "acc_ar", v->acc_ar);
-    vxs_json_real(w, "precision", v->precision);
-    vxs_json_real(w, "sensitivity", v->sensitivity);
-    vxs_json_real(w, "pearson", v->pearson);
-    vxs_json_real(w, "spearman", v->spearman);
-    vxs_json_whole(w, "correlated_voxels", (int64_t)v->correlated);
-    write_undefined(w, v);
-    vxs_json_close_object(w);
-}
-
-static void write_json(const vxs_call *call, const vxs_match *m)
-{
-    static const char *const placings[] = { "same", "turned", "resampled" };
     vxs_json_writer w;
     vxs_json_init(&w, call->out);
     vxs_json_open_object(&w, NULL);
-    vxs_json_text(&w, "first", m->path[0]);
-    vxs_json_text(&w, "second", m->path[1]);
-    vxs_json_text(&w, "grid", placings[m->placing]);
-    vxs_json_real(&w, "tolerance_mm", m->settings->tolerance);
-    vxs_json_whole(&w, "connectivity", m->connectivity);
-    vxs_json_text(&w, "correlations_over", voxels_of(m));
-    vxs_json_text(&w, "voxsift", VXS_VERSION);
-    vxs_json_open_array(&w, "volumes");
-    for (size_t v = 0; v < m->count; v++)
-        write_volume(&w, m, &m->each[v]);
-    vxs_json_close_array(&w);
+    vxs_json_text(&w, "output", call->shared->out);
+    vxs_match_json(&w, m);
     vxs_close_json(call, &w);
 }
 
@@ -273,11 +170,23 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
         vxs_match_maps(call->context, call->values, call->operands[0], call->operands[1], &m, err);
     if (status)
         return status;
+    const char *directory = call->shared->out;
+    if (directory)
+        status = vxs_match_save(call->context, &m, directory, call->shared->force, err);
+    if (status) {
+        vxs_match_release(&m);
+        return status;
+    }
     if (call->shared->json)
-        write_json(call, &m);
+        print_json(call, &m);
     for (size_t v = 0; v < m.count && !call->shared->json; v++) {
         fputs(v > 0 ? "\n" : "", call->out);
         print_volume(call->out, &m, &m.each[v]);
+    }
+    if (directory && !call->shared->json) {
+        fprintf(call->out, "  %s/match.tsv   these numbers, a row for each volume\n", directory);
+        fprintf(call->out, "  %s/peaks.tsv   the peaks of both with their distances\n", directory);
+        fprintf(call->out, "  %s/match.json  all of it\n", directory);
     }
     vxs_match_release(&m);
     return VXS_OK;
@@ -310,10 +219,11 @@ const vxs_command vxs_cmd_match = {
         "average.\n\n"
         "Images on different grids are refused unless --resample; an image whose axes have another "
         "order or direction on the same voxels is turned. NaN counts as absent. A measure that has "
-        "no value is unknown, with the reason; in JSON it is null, and 'undefined' says why.",
+        "no value is unknown, with the reason; in JSON it is null, and 'undefined' says why. "
+        "With -o, writes the numbers (match.tsv, match.json) and the peaks of both (peaks.tsv).",
     .operands = operands,
     .params = vxs_match_params,
-    .takes = VXS_TAKES_JSON,
+    .takes = VXS_TAKES_OUTPUT | VXS_OUTPUT_OPTIONAL | VXS_TAKES_JSON,
     .examples = examples,
     .run = run,
 };

@@ -17,6 +17,7 @@ static const struct {
     { "permute.json", "permutation test", "voxsift permute" },
     { "stability.json", "stability selection", "voxsift stability" },
     { "compare.json", "comparison", "voxsift compare" },
+    { "match.json", "comparison of maps", "voxsift match" },
     { "predict.json", "set of predicted images", "voxsift predict" },
     { "part.json", "chunk of a run", "voxsift cv --chunk" },
 };

@@ -72,6 +72,8 @@ spares voxsift cohort images -q -o images --force
 spares voxsift patches images.tsv --image-column image --label-column image --label-threshold 0 -q -o images --force
 spares voxsift cohort --npy c/features.npy --rows c/participants.tsv -q -o c --force
 spares voxsift regions images/truth.nii.gz -q -o images --force
+spares voxsift match m images -q -o images --force
+spares voxsift match m images -q -o m --force
 spares voxsift simulate spheres --subjects 6 --images 'images/sub-*.nii.gz' --mask images/mask.nii.gz --radius 1 -q -o images --force
 spares voxsift cv c --target score --nlambda 4 --folds-from scores/folds.tsv -q -o scores --force
 spares voxsift report m -o m/model.json --force

@@ -6,7 +6,7 @@ import subprocess
 
 import nibabel as nib
 import numpy as np
-from oracle import check, finish, near
+from oracle import check, finish, near, table
 from oracle import run as voxsift
 from scipy import ndimage, stats
 
@@ -300,5 +300,24 @@ check("maps of directories", said["first"] == "m/weights.nii.gz" and said["secon
 check("over the mask", said["volumes"][0]["correlated_voxels"] == (inside | (t != 0)).sum() and near(
     said["volumes"][0]["pearson"], stats.pearsonr(w[inside], t[inside])[0], 1e-6), said)
 check("a directory of stability", match("s", "c")["first"] == "s/stable.nii.gz")
-check("no directory of match is left", not os.path.exists("match"))
+said = match("stack.nii", "other.nii", "-o", "matched")
+check("files", sorted(f for f in os.listdir("matched") if f != ".voxsift") == ["match.json", "match.tsv", "peaks.tsv"], os.listdir("matched"))
+kept = json.load(open("matched/match.json"))
+check("match.json", kept["volumes"] == said["volumes"] and kept["command"].startswith("voxsift match stack.nii"))
+rows = table(open("matched/match.tsv"))
+for k, v in enumerate(said["volumes"]):
+    for name, column in rows.items():
+        side, _, key = name.partition("_")
+        want = v[side][key] if side in ("first", "second") else v[name]
+        check(f"match.tsv {name}", column[k] == ("n/a" if want is None else repr(want).removesuffix(".0")) or float(column[k]) == want, (column[k], want))
+peaks = table(open("matched/peaks.tsv"))
+want = [(s, v[s]["volume"], p) for v in said["volumes"] for s in ("first", "second") for p in v[s]["peaks"]]
+check("peaks.tsv", len(peaks["map"]) == len(want) and all(
+    (peaks["map"][k], int(peaks["volume"][k])) == (s, n) and all(
+        abs(float(peaks[c][k]) - p[c]) <= 0.0501 for c in ("peak_x", "peak_y", "peak_z")) and (
+        peaks["distance_mm"][k] == "n/a" if p["distance_mm"] is None else abs(float(peaks["distance_mm"][k]) - p["distance_mm"]) <= 0.0501)
+    for k, (s, n, p) in enumerate(want)), (peaks, want))
+voxsift("match", "stack.nii", "other.nii", "-o", "matched", code=73)
+out = voxsift("match", "a.nii", "b.nii", "-o", "matched", "--force")[0]
+check("where it is", "matched/peaks.tsv" in out, out)
 finish()

@@ -1,7 +1,7 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
-static char path[3][512];
+static char path[3][512], directory[512];
 
 /* Images of 6 x 5 x 4 voxels; two on one grid, one on coarser voxels, of labels. */
 static void write_images(void)
@@ -38,8 +38,10 @@ static vxs_status match_with(int other, bool resample, vxs_error *err)
         .truth_threshold = NAN, .connectivity = 2, .tolerance = 2, .resample = resample
     };
     vxs_status status = vxs_match_maps(&context, &settings, path[0], path[other], &match, err);
-    if (!status)
+    if (!status) {
+        status = vxs_match_save(&context, &match, directory, true, err);
         vxs_match_release(&match);
+    }
     return status;
 }
 
@@ -56,6 +58,7 @@ static vxs_status resampled(vxs_error *err)
 Test(match, runs_out_of_memory_cleanly)
 {
     write_images();
+    work_path(directory, "matched");
     cr_assert(fail_each_request(on_one_grid) > 30);
     cr_assert(fail_each_request(resampled) > 30);
 }

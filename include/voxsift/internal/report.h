@@ -111,6 +111,13 @@ VXS_MUST_CHECK vxs_status vxs_match_maps(const vxs_context *context,
 /* Why a measure has no value; NULL if it has one. */
 const char *vxs_match_undefined(const vxs_match_volume *volume, vxs_match_measure measure);
 void vxs_match_release(vxs_match *match);
+/* In words: which voxels the correlations are of. */
+const char *vxs_match_voxels(const vxs_match *match);
+void vxs_match_json(vxs_json_writer *writer, const vxs_match *match);
+/* A directory: match.json, match.tsv (a row for each volume), peaks.tsv. */
+#define VXS_MATCH_FILE "match.json"
+VXS_MUST_CHECK vxs_status vxs_match_save(const vxs_context *context, const vxs_match *match,
+                                         const char *directory, bool replace, vxs_error *err);
 
 /* ---- A page to read -------------------------------------------------------------------------- */
 
