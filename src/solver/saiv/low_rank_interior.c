@@ -8,7 +8,8 @@
  *           best beside these (box_dual.c), unless that leaves a gap
  * Why       few samples can be inside their box, and the optimum is not unique in t: a working set
  *           loses one for each that it gains, and stops at gaps of some hundredths
- * Stops     the gap is a share of the one that is asked for, or steps are no longer possible
+ * Stops     the gap is a share of the one that is asked for, or steps are no longer possible: then
+ *           the working set goes on
  * Cost      n rank^2 a step, 10 to 30 steps; n and rank^2 numbers
  * Source    Fine and Scheinberg 2001; Mehrotra 1992 */
 #include "linalg/cholesky.h"
@@ -345,13 +346,15 @@ static vxs_status finish(const interior *p, double target, vxs_box_state *state,
     vxs_box *x = &p->s->box;
     memcpy(p->dt, x->t, x->count * sizeof(*x->t));
     put_on_bounds(p);
-    vxs_status status = vxs_saiv_refresh(p->s, err);
-    if (!status)
-        status = polish(p->s, SHARE * target, err);
-    if (!status)
-        status = evaluate(p->s, state, err);
-    if (status || state->primal - state->dual <= target)
-        return status;
+    if (vxs_box_balance(x)) { /* else none is inside the box, and the sum of beta is not 0 */
+        vxs_status status = vxs_saiv_refresh(p->s, err);
+        if (!status)
+            status = polish(p->s, SHARE * target, err);
+        if (!status)
+            status = evaluate(p->s, state, err);
+        if (status || state->primal - state->dual <= target)
+            return status;
+    }
     memcpy(x->t, p->dt, x->count * sizeof(*x->t));
     return evaluate(p->s, state, err);
 }

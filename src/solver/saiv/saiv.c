@@ -506,11 +506,12 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
     if (warm)
         screening.before = screening.after = bound_by_gap(s, state, empty);
     vxs_status status = VXS_OK;
-    if (vxs_gram_low_rank(s->box.kernel))
+    bool low_rank = vxs_gram_low_rank(s->box.kernel) != NULL;
+    if (low_rank)
         status = vxs_saiv_solve_low_rank(s, s->tol * empty, &state, &rounds, err);
-    else if (s->recruits)
+    if (s->recruits)
         status = vxs_saiv_recruit_and_screen(s, s->tol * empty, empty, &state, &rounds, err);
-    else
+    else if (!status && !(low_rank && state.primal - state.dual <= s->tol * empty))
         status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
     if (s->recruits)
         screening.after = s->box.count - s->set_count;
