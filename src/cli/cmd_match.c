@@ -91,6 +91,17 @@ static void print_dice(FILE *out, const vxs_match *m, const vxs_match_volume *v)
     fputs("\n", out);
 }
 
+static void print_acc_ar(FILE *out, const vxs_match_volume *v)
+{
+    size_t have = v->sides[0].voxels, highest = v->sides[1].voxels;
+    if (!print_value(out, "ACC_AR", v->acc_ar, vxs_match_undefined(v, VXS_MATCH_ACC_AR)))
+        return;
+    fprintf(out, "of the %zu highest of the first", highest);
+    if (have < highest)
+        fprintf(out, " (which has %zu)", have);
+    fputs(", the share in the second\n", out);
+}
+
 static void print_share(FILE *out, const vxs_match *m, const vxs_match_volume *v, int k)
 {
     static const char *const names[] = { "precision", "sensitivity" };
@@ -143,9 +154,7 @@ static void print_volume(FILE *out, const vxs_match *m, const vxs_match_volume *
         print_side(out, m, v, k);
     print_placing(out, m, v);
     print_dice(out, m, v);
-    if (print_value(out, "ACC_AR", v->acc_ar, vxs_match_undefined(v, VXS_MATCH_ACC_AR)))
-        fprintf(out, "of the %zu highest of the first, the share in the second\n",
-                v->sides[1].voxels);
+    print_acc_ar(out, v);
     for (int k = 0; k < 2; k++)
         print_share(out, m, v, k);
     print_correlations(out, m, v);

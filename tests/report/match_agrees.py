@@ -272,6 +272,7 @@ check("both empty", "Dice 1.00 neither selects a voxel: they agree" in out and "
 out, err = voxsift("match", "zero.nii", "a.nii")
 out = " ".join(out.split())
 check("one empty", "Dice 0.00 0 voxels" in out and "precision unknown: the first selects no voxel" in out
+      and f"of the {(a != 0).sum()} highest of the first (which has 0), the share in the second" in out
       and "peaks of the first to the second unknown: the first selects no voxel" in out and "nan" not in out.lower(), out)
 gaps = a.copy()
 gaps[3, 4, 2] = gaps[0, 0, 0] = np.nan
