@@ -25,9 +25,11 @@ enum { VXS_ONE_VS_REST, VXS_ONE_VS_ONE };          /* of three and more classes 
 typedef struct {
     const char *target, *positive, *confounds, *weights, *penalties, *graph, *regress_on;
     vxs_texts only,
-        exclude;      /* expressions: subjects must satisfy all of `only` and none of `exclude` */
-    const char *bags; /* column whose values name bags; NULL: rows are subjects */
-    int own_bag;
+        exclude; /* expressions: subjects must satisfy all of `only` and none of `exclude` */
+    /* a column whose values name bags, or "patches:MM"; NULL: rows are subjects */
+    const char *bags;
+    const char *near; /* of patches: mm, or "all"; NULL: all */
+    int own_bag, patch_norm;
     int method, loss, multiclass, standardize, class_weights, confounds_as;
     double huber_threshold; /* 0: estimated from the spread of the target */
     bool no_intercept;

@@ -167,9 +167,19 @@ void vxs_option_words(const vxs_option *option, char *buffer, size_t size)
 
 /* Options of the task that some methods do not take. */
 static const char *const of_some_methods[] = {
-    "graph", "penalty-factors", "huber-threshold", "multiclass", "bags", "own"
+    "graph", "penalty-factors", "huber-threshold", "multiclass", "bags", "near", "patch-norm", "own"
 };
-enum { GRAPH, PENALTY_FACTORS, HUBER_THRESHOLD, MULTICLASS, BAGS, OWN, OF_SOME_METHODS };
+enum {
+    GRAPH,
+    PENALTY_FACTORS,
+    HUBER_THRESHOLD,
+    MULTICLASS,
+    BAGS,
+    NEAR,
+    PATCH_NORM,
+    OWN,
+    OF_SOME_METHODS
+};
 
 static bool applies_to(const vxs_method *method, int which)
 {

@@ -27,6 +27,7 @@ void vxs_bags_free(vxs_bags *b)
     free(b->values);
     free(b->first);
     free(b->at);
+    vxs_cubes_free(b->cubes);
     vxs_table_free(b->names);
     free(b);
 }
@@ -303,7 +304,6 @@ static vxs_status make_bags(const gatherer *g, vxs_bags **bags, vxs_error *err)
                      .width = c->p,
                      .near = INFINITY,
                      .kind = c->kind,
-                     .name_column = c->name_column,
                      .dense = c->features != NULL };
     b->first = vxs_alloc(g->bags + 1, sizeof(*b->first), err);
     b->values = vxs_alloc(c->n, vxs_times(c->p, sizeof(*b->values)), err);
@@ -318,26 +318,30 @@ static vxs_status make_bags(const gatherer *g, vxs_bags **bags, vxs_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* The cohort's rows are bags from now on. */
-static void turn(gatherer *g, vxs_bags *bags, vxs_table *people, vxs_table *names, size_t *person,
-                 size_t persons)
+void vxs_cohort_take_bags(vxs_cohort *c, vxs_bags *bags, vxs_table *names)
 {
-    vxs_cohort *c = g->cohort;
-    vxs_table_free(c->people);
-    free(c->person);
     bags->names = c->names;
-    c->people = people;
-    c->person = person;
-    c->persons = persons;
+    bags->name_column = c->name_column;
     c->names = names;
     c->name_column = 0;
-    c->n = g->bags;
     c->p = bags->count;
     c->kind = VXS_FEATURES_INSTANCES;
     c->features = c->values = NULL;
     c->rows = NULL;
     c->starts = NULL;
     c->bags = bags;
+}
+
+/* Rows are bags from now on. */
+static void turn(const gatherer *g, vxs_table *people, size_t *person, size_t persons)
+{
+    vxs_cohort *c = g->cohort;
+    vxs_table_free(c->people);
+    free(c->person);
+    c->people = people;
+    c->person = person;
+    c->persons = persons;
+    c->n = g->bags;
 }
 
 vxs_status vxs_cohort_gather(vxs_cohort *c, const char *column, vxs_error *err)
@@ -360,7 +364,8 @@ vxs_status vxs_cohort_gather(vxs_cohort *c, const char *column, vxs_error *err)
     if (!status)
         status = make_bags(&g, &bags, err);
     if (!status) {
-        turn(&g, bags, people, names, person, persons);
+        turn(&g, people, person, persons);
+        vxs_cohort_take_bags(c, bags, names);
     } else {
         vxs_bags_free(bags);
         vxs_table_free(people);

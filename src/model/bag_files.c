@@ -123,6 +123,54 @@ static vxs_status write_table(const vxs_model *m, const vxs_task *t, FILE *strea
     return list ? VXS_OK : VXS_FAILED;
 }
 
+vxs_status vxs_write_volumes(const vxs_grid *grid, const double *values, size_t volumes,
+                             const char *intent, const char *name, FILE *stream, vxs_error *err)
+{
+    size_t count = volumes * vxs_grid_voxels(grid);
+    float *floats = vxs_alloc(count, sizeof(*floats), err);
+    double most = 0;
+    if (!floats)
+        return VXS_FAILED;
+    for (size_t k = 0; k < count; k++) {
+        floats[k] = (float)values[k];
+        most = fmax(most, fabs(values[k]));
+    }
+    vxs_write_options options = { .type = VXS_WRITE_FLOAT32,
+                                  .volumes = volumes,
+                                  .intent_code = 1001,
+                                  .intent_name = intent,
+                                  .cal_max = most,
+                                  .descrip = "voxsift " VXS_VERSION " weights" };
+    vxs_status status = vxs_image_write(stream, name, grid, &options, floats, err);
+    free(floats);
+    return status;
+}
+
+static bool has_cubes(const vxs_model *m, const vxs_task *t)
+{
+    (void)m;
+    return t->cohort->bags->cubes != NULL;
+}
+
+/* A weight is spread over the voxels of its cube. */
+static vxs_status write_map(const vxs_model *m, const vxs_task *t, FILE *stream, vxs_error *err)
+{
+    const vxs_cohort *c = t->cohort;
+    const vxs_cubes *cubes = c->bags->cubes;
+    size_t voxels = vxs_grid_voxels(&c->grid);
+    double *values = vxs_alloc(m->output_count, vxs_times(voxels, sizeof(*values)), err);
+    if (!values)
+        return VXS_FAILED;
+    for (size_t o = 0; o < m->output_count; o++)
+        for (size_t k = 0; k < m->outputs[o].fit.count; k++)
+            vxs_cubes_spread(cubes, m->outputs[o].fit.index[k] % cubes->count, c->voxels,
+                             m->outputs[o].fit.weight[k], values + o * voxels);
+    vxs_status status = vxs_write_volumes(&c->grid, values, m->output_count, "weight",
+                                          "weights.nii.gz", stream, err);
+    free(values);
+    return status;
+}
+
 static bool has_names(const vxs_model *m, const vxs_task *t)
 {
     (void)m;
@@ -148,6 +196,7 @@ const vxs_model_file vxs_bag_files[] = {
     { .name = VALUES_FILE, .write = write_values },
     { .name = TABLE_FILE, .write = write_table },
     { .name = NAMES_FILE, .has = has_names, .put = write_names },
+    { .name = "weights.nii.gz", .has = has_cubes, .write = write_map },
     { .name = NULL }
 };
 

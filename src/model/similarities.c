@@ -37,11 +37,33 @@ vxs_status vxs_cohort_open_for(const char *path, const vxs_task_settings *settin
     return status;
 }
 
+#define PATCHES "patches:"
+
+static bool are_patches(const vxs_task_settings *s)
+{
+    return s->bags && strncmp(s->bags, PATCHES, strlen(PATCHES)) == 0;
+}
+
+static vxs_status cut(vxs_cohort *c, const vxs_task_settings *s, vxs_error *err)
+{
+    double mm = 0, near = INFINITY;
+    if (!vxs_parse_real(s->bags + strlen(PATCHES), &mm) || !(mm > 0 && mm <= 1000))
+        return vxs_fail(err, VXS_MISUSE,
+                        "'--bags " PATCHES "MM' expects the edge of cubes in mm, not '%s'",
+                        s->bags + strlen(PATCHES));
+    bool all = !s->near || strcmp(s->near, "all") == 0;
+    if (!all && (!vxs_parse_real(s->near, &near) || !(near >= 0)))
+        return vxs_fail(err, VXS_MISUSE, "'--near' expects a distance in mm, or all, not '%s'",
+                        s->near);
+    return vxs_cohort_cut(c, mm, near, s->patch_norm, err);
+}
+
 vxs_status vxs_cohort_make_bags(vxs_cohort *c, const vxs_task_settings *s, vxs_error *err)
 {
-    if (!s->bags)
-        return VXS_OK;
-    return vxs_cohort_gather(c, s->bags, err);
+    if (!are_patches(s) && (s->near || s->patch_norm != VXS_PATCH_NORM_NONE))
+        return vxs_fail(err, VXS_MISUSE, "'%s' goes with '--bags patches:MM'",
+                        s->near ? "--near" : "--patch-norm");
+    return are_patches(s) ? cut(c, s, err) : s->bags ? vxs_cohort_gather(c, s->bags, err) : VXS_OK;
 }
 
 /* ---- What goes with bags --------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ void vxs_kept_instances_free(void *kept);
 vxs_instances vxs_kept_view(const vxs_kept_instances *kept);
 
 /* bag_files.c */
+/* Writes maps of the grid as one image, whose window reaches to the largest value. */
+vxs_status vxs_write_volumes(const vxs_grid *grid, const double *values, size_t volumes,
+                             const char *intent, const char *name, FILE *stream, vxs_error *err);
 extern const vxs_model_file vxs_bag_files[];
 vxs_status vxs_bag_read(vxs_model *model, const char *folder, vxs_error *err);
 /* Refuses a cohort whose instances have other features than the model's. */

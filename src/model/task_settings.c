@@ -18,6 +18,7 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
 static const char *const losses[] = { "auto",          "squared", "logistic",    "multinomial",
                                       "squared-hinge", "huber",   "soft-margin", "epsilon",
                                       "hinge",         NULL };
+static const char *const norms[] = { "none", "mean", "z", NULL };
 static const char *const own_ways[] = { "itself", "left-out", NULL };
 static const char *const multiclass[] = { "one-vs-rest", "one-vs-one", NULL };
 static const char *const class_weights[] = { "auto", "none", "balanced", NULL };
@@ -40,14 +41,24 @@ const vxs_param vxs_task_params[] = {
         .more = "Positive weights mean this class. Sensitivity, F1 and AUC are of this class. The "
                 "rarer one is that with the smaller sum of --subject-weights; of equal ones the "
                 "later in sorted order."),
-    VXS_TEXT_ROW("bags", "COLUMN", AT(bags), "rows of equal COLUMN are instances of one subject",
+    VXS_TEXT_ROW(
+        "bags", "BAGS", AT(bags), "rows of equal COLUMN, or patches:MM, are one subject",
+        .head = VXS_HEAD_DATA,
+        .more = "Multiple instances (MILES), for method lasso: rows of equal COLUMN are "
+                "instances of one subject, or a subject's cubes of edge MM mm on the mask's grid "
+                "are (see --near, --patch-norm). A feature is an instance of "
+                "a training subject, and its value the similarity exp(-D / (2 sigma^2)) "
+                "of a subject with it, D the least squared distance of any of the "
+                "subject's instances. Target, confounds and columns of folds must agree "
+                "within a subject. Columns are centered, not scaled. See --bandwidth."),
+    VXS_TEXT_ROW("near", "MM", AT(near), "of patches: compare those within MM; default all",
                  .head = VXS_HEAD_DATA,
-                 .more =
-                     "Multiple instances (MILES), for method lasso: a feature is an instance of "
-                     "a training subject, and its value the similarity exp(-D / (2 sigma^2)) "
-                     "of a subject with it, D the least squared distance of any of the "
-                     "subject's instances. Target, confounds and columns of folds must agree "
-                     "within a subject. Columns are centered, not scaled. See --bandwidth."),
+                 .more = "Of registered images: a cube is compared with cubes whose centers are "
+                         "within MM of its own. all: wherever they are."),
+    VXS_CHOICE_ROW("patch-norm", "WAY", AT(patch_norm), 0, norms, "of patches",
+                   .head = VXS_HEAD_DATA,
+                   .more =
+                       "mean: values of a cube without its mean; z: divided by its SD as well."),
     VXS_CHOICE_ROW("own", "WAY", AT(own_bag), 0, own_ways, "own instances", .head = VXS_HEAD_DATA,
                    .more = "How similar an instance is to its own subject. itself: 1, as printed. "
                            "left-out: as the other instances there are; of a "

@@ -99,6 +99,7 @@ with open("groups.tsv", "w") as f:
     names = [line.split("\t")[0] for line in open("regions/regions.tsv").read().split("\n")[1:-1]]
     f.write("group\tfeature\n" + "".join(f"g{k % 4}\t{name}\n" for k, name in enumerate(names)))
 people = [line.rstrip("\n").split("\t") for line in open("columns/participants.tsv")]
+fits += [[*two, "--bags", "patches:20"]]
 for kinds in (2, 3):
     with open("columns/participants.tsv", "w") as f:
         f.write("participant_id\tbag\twab_type\n" + "".join(f"{p[0]}\tb{k // 2}\t{['Broca', 'Anomic', 'Conduction'][k // 2 % kinds]}\n" for k, p in enumerate(people[1:])))

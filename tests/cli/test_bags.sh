@@ -2,6 +2,9 @@
 run "$PYTHON" "$top/tests/model/bags_agree.py"
 same "bags agree with an explicit embedding" "$code$(cat "$work/out" "$work/err")" 0
 rm -rf ./*
+run "$PYTHON" "$top/tests/model/cubes_agree.py"
+same "cubes agree with numpy" "$code$(cat "$work/out" "$work/err")" 0
+rm -rf ./*
 
 run voxsift simulate lasso --subjects 60 --features 8 --nonzero 0.3 --target diagnosis --seed 3 -q -o c
 same "a cohort" "$code" 0
@@ -39,6 +42,11 @@ refuses 2 "'--bandwidth' has 2 values" voxsift fit $on --bandwidth 1,2 -o x
 refuses 2 "'--bandwidth' expects numbers from 1e-6 to 1e6" voxsift fit $on --bandwidth 0 -o x
 refuses 2 "'--confounds-as regress' is of features" voxsift fit $on --confounds-as regress -o x
 refuses 2 "'--prefilter' is for features" voxsift cv $on --prefilter ttest:0.1 -o x
+refuses 2 "'--near' goes with" voxsift fit $on --near 3 -o x
+refuses 2 "'--patch-norm' goes with" voxsift fit $on --patch-norm z -o x
+refuses 2 "cohorts of images" voxsift fit c --target kind --bags patches:8 -o x
+refuses 2 "expects the edge of cubes in mm, not 'x'" voxsift fit c --target kind --bags patches:x -o x
+refuses 2 "'--near' expects a distance" voxsift fit c --target kind --bags patches:8 --near far -o x
 refuses 65 "has no column 'sack'" voxsift fit c --target kind --bags sack -o x
 awk -F'\t' 'NR == 3 { sub("\tb0\t", "\tn/a\t") } { print }' c/participants.tsv > t.tsv
 cp c/participants.tsv kept.tsv

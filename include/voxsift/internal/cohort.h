@@ -168,6 +168,23 @@ const vxs_json *vxs_patches_of(const vxs_json *about);
 
 /* ---- Rows that are bags of instances --------------------------------------------------------- */
 
+/* Cubes of voxels (cubes.c). */
+#define VXS_NO_VOXEL SIZE_MAX
+typedef struct {
+    size_t edge[3], width; /* in voxels; voxels of a cube */
+    size_t count;
+    size_t *voxel;  /* count x width: places in the mask, VXS_NO_VOXEL outside */
+    double *center; /* count x 3, in mm */
+    size_t *corner; /* count x 3: the first voxel */
+} vxs_cubes;
+/* `voxels`: of the mask, as those of a cohort. */
+VXS_MUST_CHECK vxs_status vxs_cubes_new(const vxs_grid *grid, const size_t *voxels, size_t count,
+                                        double mm, vxs_cubes **cubes, vxs_error *err);
+void vxs_cubes_free(vxs_cubes *cubes);
+/* Adds a value to a map of the grid, in equal parts at the cube's voxels in the mask. */
+void vxs_cubes_spread(const vxs_cubes *cubes, size_t cube, const size_t *voxels, double value,
+                      double *map);
+
 /* A cohort whose subjects are bags of instances, which are its features. */
 typedef struct vxs_bags {
     size_t count, width; /* instances; features of each of them */
@@ -178,12 +195,19 @@ typedef struct vxs_bags {
     vxs_feature_kind kind; /* of the features of an instance */
     vxs_table *names;      /* of these features, as those of a cohort */
     size_t name_column;
-    bool dense; /* how the cohort's files store them */
+    vxs_cubes *cubes; /* instances of each bag, in this order; NULL: they are rows */
+    bool dense;       /* how the cohort's files store them */
 } vxs_bags;
 enum { VXS_PATCH_NORM_NONE, VXS_PATCH_NORM_MEAN, VXS_PATCH_NORM_Z };
 /* Puts the rows of a cohort that have the same value of a column into one bag, which is a row then.
  * Columns that differ within a bag cannot be used. */
 VXS_MUST_CHECK vxs_status vxs_cohort_gather(vxs_cohort *cohort, const char *column, vxs_error *err);
+/* Makes subjects of voxels bags of their cubes of edge `mm`, which are compared where centers are
+ * not farther apart than `near`. */
+VXS_MUST_CHECK vxs_status vxs_cohort_cut(vxs_cohort *cohort, double mm, double near, int norm,
+                                         vxs_error *err);
+/* The cohort's features are the instances from now on, with these names. */
+void vxs_cohort_take_bags(vxs_cohort *cohort, vxs_bags *bags, vxs_table *names);
 void vxs_bags_free(vxs_bags *bags);
 /* Whether cohort.json's features are dense, whatever became of them. */
 bool vxs_cohort_is_dense(const vxs_cohort *cohort);
