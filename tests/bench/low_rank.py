@@ -12,7 +12,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 
 build, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
-sizes = [int(k) for k in (sys.argv[3] if len(sys.argv) > 3 else "10000").split(",")]
+sizes = [int(k) for k in (sys.argv[3:] + [""])[0].split(",") if k] or [10000]
 P, HELD = 20, 5000
 os.makedirs(folder, exist_ok=True)
 os.chdir(folder)
