@@ -91,9 +91,10 @@ static void print_images(const vxs_call *call, const vxs_simulation_summary *s)
             (long long)call->model->images.seed);
     if (s->perturbed > 0)
         fprintf(out, "  %zu are perturbed, %zu are positive\n", s->perturbed, s->positive);
-    fprintf(out, "  %zu sphere%s of %zu voxel%s, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
-            vxs_plural(s->spheres), s->sphere, vxs_plural(s->sphere),
-            s->spheres > 1 ? "the first" : "centered", s->center[0], s->center[1], s->center[2]);
+    fprintf(out, "  %zu %s%s of %zu voxel%s, %s at %.4g, %.4g, %.4g mm\n", s->spheres,
+            call->model->images.edge > 0 ? "texture" : "sphere", vxs_plural(s->spheres), s->sphere,
+            vxs_plural(s->sphere), s->spheres > 1 ? "the first" : "centered", s->center[0],
+            s->center[1], s->center[2]);
     fprintf(out,
             "  intensities within the mask before perturbation: mean %.3g, standard deviation "
             "%.3g\n  over the voxels of an image, %.3g over subjects at a voxel\n",
@@ -155,7 +156,11 @@ const vxs_command vxs_cmd_simulate = {
         "record perturbed, psi and groups.\n\n"
         "spheres simulates a score from the means of several spheres, with weights of both signs "
         "and normal noise, in smooth noise images with standard deviation 1. --shape sets the "
-        "grid.",
+        "grid.\n\n"
+        "bags simulates a sign whose place differs between patients: in smooth noise images each "
+        "patient has a small texture in one cube of --edge voxels, drawn from those that lie side "
+        "by side in the mask. Weights of voxels predict little; --bags patches:MM, MM the edge of "
+        "these cubes, finds it.",
     .operands = operands,
     .takes = VXS_TAKES_OUTPUT | VXS_TAKES_JSON | VXS_TAKES_THREADS | VXS_TAKES_MODEL,
     .examples = examples,

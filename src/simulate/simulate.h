@@ -40,6 +40,8 @@ extern const vxs_base vxs_base_given, vxs_base_anatomy, vxs_base_grain;
 struct vxs_plan {
     const vxs_base *made; /* base if the user gives no images */
     double sigma;         /* target sigma of simulated images; 0: no scaling */
+    /* Places what changes: sim->spheres, sphere, centers and members; NULL: spheres.c. */
+    vxs_status (*place)(vxs_sim *sim, vxs_error *err);
     /* Changes sim->values and makes the target. */
     vxs_status (*act)(vxs_sim *sim, vxs_error *err);
     /* Write columns of participants.tsv after the id, and of truth.tsv after the position; i or m =
@@ -54,7 +56,7 @@ struct vxs_plan {
     bool shuffled;                         /* voxels are assigned to groups at random */
 };
 extern const struct vxs_plan vxs_plan_linear, vxs_plan_additive, vxs_plan_nonadditive,
-    vxs_plan_spheres;
+    vxs_plan_spheres, vxs_plan_bags;
 
 struct vxs_sim {
     const vxs_context *context;

@@ -115,7 +115,8 @@ static vxs_status make(vxs_sim *sim, vxs_error *err)
 {
     vxs_status status = sim->base->prepare(sim, err);
     if (!status)
-        status = vxs_sim_place_spheres(sim, err);
+        status = sim->model->plan->place ? sim->model->plan->place(sim, err)
+                                         : vxs_sim_place_spheres(sim, err);
     if (status)
         return status;
     sim->values = vxs_alloc(sim->n, vxs_times(sim->p, sizeof(*sim->values)), err);

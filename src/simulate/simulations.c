@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-const char *const vxs_simulation_names[] = {
-    "lasso", "fused", "pairs", "skfs-linear", "skfs-additive", "skfs-nonadditive", "spheres", NULL
-};
+const char *const vxs_simulation_names[] = { "lasso",       "fused",         "pairs",
+                                             "skfs-linear", "skfs-additive", "skfs-nonadditive",
+                                             "spheres",     "bags",          NULL };
 
 #define AT(member) offsetof(vxs_simulation_settings, images.member)
 
@@ -103,6 +103,23 @@ static const vxs_param spheres_params[] = {
     { .name = NULL },
 };
 
+static const vxs_param bags_params[] = {
+    { SUBJECTS },
+    { MASK },
+    VXS_TEXT_ROW("shape", "X,Y,Z", AT(shape),
+                 "size in voxels of box-shaped images, instead of a temporal lobe"),
+    VXS_WHOLE_ROW("edge", "VOXELS", AT(edge), 4, 2, 50, "edge of the cube that has the texture"),
+    VXS_REAL_ROW("share", "SHARE", AT(share), 0.25, 0.01, 0.9, "share of patients"),
+    VXS_REAL_ROW("effect", "SIZE", AT(effect), 3, -1e9, 1e9,
+                 "size of the texture, in standard deviations of the noise"),
+    VXS_REAL_ROW("smooth", "MM", AT(smooth), 5, 0, 50,
+                 "smoothness of the noise in mm, full width at half maximum"),
+    { VOXEL_SIZE },
+    { WRITE_IMAGES },
+    { SEED },
+    { .name = NULL },
+};
+
 const vxs_simulation vxs_simulations[] = {
     { .name = "lasso",
       .summary = "a score that is a sparse linear function of uniform features",
@@ -131,6 +148,10 @@ const vxs_simulation vxs_simulations[] = {
       .summary = "smooth noise images; a score or a diagnosis from the means of several spheres",
       .params = spheres_params,
       .plan = &vxs_plan_spheres },
+    { .name = "bags",
+      .summary = "smooth noise images; each patient has a small texture in a place of its own",
+      .params = bags_params,
+      .plan = &vxs_plan_bags },
     { .name = NULL },
 };
 

@@ -134,7 +134,7 @@ for words in (["--nlambda", "2"], ["--method", "fused", "--lambda-ratio", "0.5",
     note("path", "standard output", run("path", *two, "-q", *words).split("\n", 1)[0])
 makes("regions", "clusters", "regions", "fit0/weights.nii.gz", "--min-size", "1", "--atlas", "schaefer100")
 makes("match", "matched", "match", "fit0", "score")
-for kind in ("lasso", "pairs", "spheres", "skfs-linear", "skfs-additive"):
+for kind in ("lasso", "pairs", "spheres", "bags", "skfs-linear", "skfs-additive"):
     makes("simulate", kind, "simulate", kind, "--subjects", "20")
 makes("simulate", "classes", "simulate", "lasso", "--subjects", "20", "--target", "diagnosis")
 

@@ -74,6 +74,11 @@ works "a model of a simulation" voxsift fit spheres --target score --lambda-rati
 same "files of a simulation" "$(ls -A spheres | tr '\n' ' ')" \
     ".voxsift cohort.json coverage.nii.gz features.npy mask.nii.gz participants.tsv truth.nii.gz truth.tsv "
 rm -r skfs-* spheres model
+works "bags" voxsift simulate bags --subjects 12 --shape 8,8,8 -q -o bags
+holds "bags: what it says" "3 textures of 16 voxels" "$work/out"
+rm -r bags
+refuses 65 "no cube of 9 voxels an edge is within the mask" voxsift simulate bags --shape 8,8,8 --edge 9 -o x
+refuses 2 "model 'bags' has no option '--radius'" voxsift simulate bags --radius 2 -o x
 
 # An option that a model does not have, and everything that cannot be simulated.
 refuses 2 "model 'lasso' has no option '--radius'" voxsift simulate lasso --radius 3 -o x

@@ -223,6 +223,36 @@ def anatomy():
     os.remove("box.nii")
 
 
+# ---- Bags ---------------------------------------------------------------------------------------
+
+def a_texture_in_a_place_of_its_own():
+    words = ["--subjects", "60", "--shape", "14,13,12", "--edge", "4", "--share", "0.4", "--smooth", "4"]
+    make("bags", "with", *words, "--effect", "5")
+    make("bags", "without", *words, "--effect", "0")
+    c, plain = Cohort("with"), Cohort("without")
+    patients = c.is_("diagnosis", "patient")
+    check("bags: the share of patients", patients.sum() == 24)
+    change = c.x - plain.x
+    check("bags: controls are as they are", not change[~patients].any())
+    column = np.zeros((4, 4, 4))
+    column[1:3, 1:3] = 5
+    column[1, 1] = -5
+    places = set()
+    for i in np.flatnonzero(patients):
+        moved = np.flatnonzero(abs(change[i]) > 1e-3)
+        rows = [k for k, who in enumerate(c.truth["subject"]) if who == c.people["participant_id"][i]]
+        check("bags: the truth is where a patient differs", sorted(c.sphere[rows]) == list(moved) and near(change[i, c.sphere[rows]], c.part("weight")[rows], 1e-5))
+        corner = c.at[moved].min(0) - [1, 1, 0]
+        inside = tuple((c.at[moved] - corner).T)
+        check("bags: the texture", near(change[i, moved], column[inside], 1e-5) and len(moved) == 16)
+        check("bags: cubes lie side by side", not ((corner - c.at.min(0)) % 4).any() and (corner + 3 <= c.at.max(0)).all())
+        places.add(tuple(corner))
+    check("bags: places differ", len(places) > 8, len(places))
+    check("bags: voxels have standard deviation 1", abs(plain.x.std() - 1) < 0.03)
+    for f in "with", "without":
+        shutil.rmtree(f)
+
+
 # ---- Spheres ------------------------------------------------------------------------------------
 
 def several_spheres():
@@ -444,6 +474,7 @@ perturbed_brains()
 the_same_bits()
 anatomy()
 several_spheres()
+a_texture_in_a_place_of_its_own()
 weights_along_graphs()
 pairs_that_count()
 given_images()

@@ -83,6 +83,8 @@ typedef struct {
     double sigma; /* mean over images of the standard deviation inside the mask; NAN: default */
     int64_t radius, regions; /* in voxels; number of spheres */
     double effect, spread;   /* mean and sd factor of the perturbation; or weight of a sphere */
+    int64_t edge;            /* in voxels, of a cube with a texture */
+    double share;            /* of patients, of subjects */
     double noise, smooth;    /* standard deviation of the score's noise; FWHM in mm */
     int target;
     int64_t seed;
