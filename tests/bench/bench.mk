@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures saiv-figures kernel-figures skfs-figures compare-figures screens figures
+.PHONY: bench patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures saiv-figures kernel-figures skfs-figures compare-figures clusters-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -16,6 +16,7 @@
 ## make saiv-figures    recruiting and screening of the dissertation, our working set and libsvm
 ## make patches-figures lesion voxels from T1w patches in people held out
 ## make compare-figures how often `voxsift compare` finds a difference, where there is one and where there is none
+## make clusters-figures stability selection on voxels and on clusters of them, where the truth is known
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
 
 # Those that need no other library: `make test` compiles them, so that they follow the library.
@@ -76,6 +77,10 @@ command-figures: all
 # Drawn predictions instead of fits; half an hour.
 compare-figures: all
 	@$(PYTHON) tests/bench/compare.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/compare
+
+# Simulated cohorts and their nulls: some minutes.
+clusters-figures: all
+	@$(PYTHON) tests/bench/clusters.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/clusters
 
 # Screening for the sparse SVM: some minutes, most of them without screening. SVM_PARTS: some of colon, leukemia, gli, voxel,
 # text and liblinear.
