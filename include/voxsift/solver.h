@@ -269,6 +269,7 @@ enum {
     VXS_METHOD_MSLR,
     VXS_METHOD_SVM,
     VXS_METHOD_MKL,
+    VXS_METHOD_MEASURE,
     VXS_METHODS /* how many */
 };
 extern const vxs_method vxs_methods[];

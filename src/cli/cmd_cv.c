@@ -247,9 +247,7 @@ static void print_words(const vxs_call *call, const vxs_cv *cv)
         print_chosen(out, cv);
     else
         print_fixed(out, &cv->tuning);
-    fprintf(out, "%s\n",
-            t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? ", balanced class weights"
-                                                                    : "");
+    fprintf(out, "%s\n", vxs_task_weighs_classes(t) ? ", balanced class weights" : "");
     vxs_print_positive(out, t);
     vxs_print_decision(out, cv->settings.decision);
     print_scores(call, cv);

@@ -47,13 +47,13 @@ static const vxs_param choose_params[] = {
                          "largest threshold at which 90 % of the positive subjects are found, "
                          "spec:0.9 the smallest at which 90 % of the others are not. 'predict' "
                          "gives scores from it; probabilities stay."),
-    VXS_WHOLE_ROW("calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
-                  "folds for calibration; default 5, none for log odds",
-                  .head = VXS_HEAD_EVALUATION,
-                  .more = "Calibration makes probabilities of scores. 0: by the folds of "
-                          "--choose-lambda; without it by 5 folds for skfs, hsic-lasso, fgm, mslr, "
-                          "svm, mkl and squared-hinge loss, where there are enough persons and "
-                          "subjects of each class; else none."),
+    VXS_WHOLE_ROW(
+        "calibrate", "K", offsetof(fit_settings, calibrate), 0, 0, 1000,
+        "folds for calibration; default 5, none for log odds", .head = VXS_HEAD_EVALUATION,
+        .more = "Calibration makes probabilities of scores. 0: by the folds of "
+                "--choose-lambda; without it by 5 folds for skfs, hsic-lasso, fgm, mslr, measure, "
+                "svm, mkl and squared-hinge loss, where there are enough persons and "
+                "subjects of each class; else none."),
     VXS_TEXT_ROW("group", "COLUMN", offsetof(fit_settings, group),
                  "column whose values stay in one fold, such as site", .head = VXS_HEAD_EVALUATION),
     VXS_WHOLE_ROW("seed", "N", offsetof(fit_settings, seed), 1, 0, 1e15,

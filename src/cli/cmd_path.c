@@ -214,7 +214,7 @@ const vxs_command vxs_cmd_path = {
         "Printed for each: lambda, the number of selected features (fused: of fused regions), "
         "the objective, the relative duality gap over all features, and the passes over the "
         "data. The terminal shows three significant digits, a file more.\n\n"
-        "fgm and mslr have iterations instead of lambdas: a point for each of the first "
+        "fgm, mslr and measure have iterations instead of lambdas: a point for each of the first "
         "--iterations, or for each value of --nselect. Printed are the iterations, how many "
         "features, groups or pairs are selected, of how many features these are made, and then "
         "the same. svm has the values of --C, each with the number of support vectors: the "

@@ -586,8 +586,8 @@ const vxs_command vxs_cmd_predict = {
         "these.\n\n"
         "The predicted class is the one with the largest score. Probabilities are calibrated as in "
         "'voxsift cv' if the model was fitted with --choose-lambda or --calibrate, or by method "
-        "skfs, fgm or mslr. Otherwise they are the model's own (\"calibrated\": false in --json), "
-        "and the brier and calibration_slope of 'voxsift cv' do not apply to them.\n\n"
+        "skfs, fgm, mslr or measure. Otherwise they are the model's own (\"calibrated\": false in "
+        "--json), and the brier and calibration_slope of 'voxsift cv' do not apply to them.\n\n"
         "A subject with a missing covariate gets no prediction. A covariate level without training "
         "subjects, such as a new site, gets the mean coefficient of the training levels, as in "
         "'voxsift cv'; a warning names the subjects.",

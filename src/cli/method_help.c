@@ -157,6 +157,24 @@ static const page pages[] = {
                                     "that of the "
                                     "selection.",
                           .cost = "Each iteration scans the data once." },
+    [VXS_METHOD_MEASURE] = { .map = "N voxels, regions or pairs",
+                             .use = "rare diagnoses; whom to call in",
+                             .when = "Use it for two classes where a measure counts that is not "
+                                     "accuracy: whom to call in first (top), an area under the "
+                                     "curve (roc), a rare diagnosis (f1). It spares class weights "
+                                     "and a threshold; it does not find better models than these "
+                                     "do.",
+                             .problem = "As fgm, with a convex bound of the measure as the loss: "
+                                        "minimize 1/2 |w|_B^2 + C R(s) over weights w of "
+                                        "standardized features; R(s) is the largest, over all "
+                                        "ways to call subjects positive (v), of cost(v) + (v - "
+                                        "truth)'s, s the scores. One mistake costs about 1.",
+                             .example = "voxsift cv pet --target diagnosis --method measure "
+                                        "--measure f1 --nselect 5,10,20 -o cv",
+                             .result = "weights.nii.gz holds the weights. The gap bounds what any "
+                                       "other selection could gain; it is large for short lists. "
+                                       "Inner folds choose by the measure itself.",
+                             .cost = "Each iteration scans the data once." },
     [VXS_METHOD_SVM] = { .map = "every voxel",
                          .use = "prediction without selection",
                          .when = "Use it as the strong dense baseline: it shows what the image "

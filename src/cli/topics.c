@@ -47,7 +47,8 @@ static const char folds[] =
     "--folds group leaves one group out at a time. --folds-from takes folds from a column or a "
     "table; folds with an image, a person or a group on both sides are refused.\n\n"
     "Inner folds of the training subjects choose lambda among --nlambda values down to "
-    "--lambda-ratio (fgm and mslr: --iterations or --nselect; svm and mkl: --C). Inner scores "
+    "--lambda-ratio (fgm, mslr and measure: --iterations or --nselect; svm and mkl: --C). Inner "
+    "scores "
     "only choose lambda and are optimistically biased; report the outer scores.\n\n"
     "Classes that differ in size by more than 50 % are balanced (--class-weights).";
 

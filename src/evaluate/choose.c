@@ -202,12 +202,26 @@ static vxs_status measure_inner(const vxs_fold_work *w, const vxs_metric_row *on
     return vxs_measure(&p, metrics, err);
 }
 
+static bool is_metric(const char *choose_by)
+{
+    return choose_by && strcmp(choose_by, "loss") != 0;
+}
+
+static bool is_measure(const char *choose_by)
+{
+    return choose_by && strcmp(choose_by, VXS_BY_MEASURE) == 0;
+}
+
 /* What a try is chosen by, the least; and its variance over inner folds. */
 static vxs_status judge_try(vxs_fold_work *w, size_t number, double *mean, double *variance,
                             vxs_error *err)
 {
     double square = 0, jobs = (double)w->inner_count;
     *mean = *variance = 0;
+    if (is_measure(w->cv->settings.choose_by)) {
+        take_inner_scores(w, number);
+        return vxs_measure_try(w, mean, err);
+    }
     for (size_t g = 0; g < w->inner_count && !w->chosen_by; g++) {
         double loss = vxs_inner_loss(w, &w->inner[g], number);
         *mean += loss / jobs;
@@ -262,14 +276,11 @@ static vxs_status choose_try(vxs_fold_work *w, vxs_error *err)
     return VXS_OK;
 }
 
-static bool is_metric(const char *choose_by)
-{
-    return choose_by && strcmp(choose_by, "loss") != 0;
-}
-
 const char *vxs_choice_words(const char *choose_by, char text[VXS_METRIC_TEXT])
 {
     const vxs_metric_row *row = is_metric(choose_by) ? vxs_metric_named(choose_by) : NULL;
+    if (is_measure(choose_by))
+        return "best value of the measure";
     if (!row)
         return NULL;
     snprintf(text, VXS_METRIC_TEXT, "%s %s", row->is_error ? "least" : "largest", row->words);
@@ -298,6 +309,8 @@ vxs_status vxs_choosing_check(const vxs_cv *cv, vxs_error *err)
                         "'--choose-rule 1se' goes with the loss: '--choose-by %s' has no standard "
                         "error over inner folds",
                         s->choose_by);
+    if (is_measure(s->choose_by))
+        return vxs_measure_try_check(cv, err);
     return vxs_metric_aim(s->choose_by, "choose-by", classes, &row, err);
 }
 
@@ -305,7 +318,8 @@ vxs_status vxs_choose(vxs_fold_work *w, vxs_error *err)
 {
     size_t outputs = vxs_task_outputs(w->cv->task);
     vxs_status status = VXS_OK;
-    if (w->inner_count > 0 && is_metric(w->cv->settings.choose_by))
+    const char *by = w->cv->settings.choose_by;
+    if (w->inner_count > 0 && is_metric(by) && !is_measure(by))
         status = vxs_metric_aim(w->cv->settings.choose_by, "choose-by", w->cv->task->class_count,
                                 &w->chosen_by, err);
     if (w->inner_count > 0 && !status) {

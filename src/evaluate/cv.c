@@ -352,6 +352,7 @@ vxs_status vxs_cv_rehearse(const vxs_task *task, const vxs_cv_settings *settings
                            const vxs_method_settings *method, bool *trainable, vxs_error *err)
 {
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
+    vxs_choosing_default(&cv);
     cv.settings.scores_only = true;
     cv.settings.chunking.chunk = (vxs_chunk){ .count = 0 };
     vxs_status status = rehearse(&cv, trainable, err);
@@ -363,6 +364,7 @@ vxs_status vxs_cv_begin(const vxs_task *task, const vxs_cv_settings *settings,
                         const vxs_method_settings *method, vxs_cv *cv, vxs_error *err)
 {
     *cv = (vxs_cv){ .settings = *settings, .method = *method, .task = task };
+    vxs_choosing_default(cv);
     vxs_status status = check_settings(cv, err);
     if (!status)
         status = vxs_tuning_grid_make(task, method, settings->inner_folds != 0, &cv->tuning, err);
@@ -469,6 +471,7 @@ vxs_status vxs_cv_choose(const vxs_context *context, const vxs_task *task,
     vxs_cv cv = { .settings = *settings, .method = *method, .task = task };
     vxs_fold_work work = { .cv = NULL };
     vxs_job_common common = labour_of(context, &cv);
+    vxs_choosing_default(&cv);
     cv.settings.scores_only = true;
     vxs_status status = check_settings(&cv, err);
     if (!status)

@@ -70,6 +70,13 @@ vxs_truth_of vxs_output_truth, vxs_score_truth;
 /* Weights of the two sides of an output or a score, in the losses that choose: as in the fits. */
 void vxs_side_weights(const vxs_fold_work *work, vxs_truth_of *truth, size_t number,
                       double weight[2]);
+/* by_measure.c: of method measure the default of --choose-by, and of roc that of --decision. */
+#define VXS_BY_MEASURE "measure"
+void vxs_choosing_default(vxs_cv *cv);
+VXS_MUST_CHECK vxs_status vxs_measure_try_check(const vxs_cv *cv, vxs_error *err);
+/* 1 - the measure of inner scores: of all at once, or the mean over inner folds where it compares
+ * subjects; the mean over outputs. */
+VXS_MUST_CHECK vxs_status vxs_measure_try(const vxs_fold_work *work, double *miss, vxs_error *err);
 /* Whether --choose-by and --decision can be had. */
 VXS_MUST_CHECK vxs_status vxs_choosing_check(const vxs_cv *cv, vxs_error *err);
 bool vxs_chooses_by_loss(const vxs_cv_settings *settings);

@@ -2,7 +2,7 @@
  *
  * selection.tsv has every weight of every selected block, and the refit weights; predictions
  * through a feature map and check-model depend on it. mapped.tsv has the feature-map parameters of
- * the features, alpha.npy the dual solution for the certificate. pairs.tsv, edges.tsv and
+ * the features, alpha.npy and outputs.npy (of a measure) the dual solution for the certificate. pairs.tsv, edges.tsv and
  * selected.tsv are for readers and other programs: pairs of features, pairs as edges between
  * coordinates, groups with their sizes. */
 #include "model/estimators.h"
@@ -14,7 +14,7 @@
 
 #define SAME 1e-9 /* relative: numbers are written with 17 digits */
 
-enum { SELECTION, MAPPED, ALPHA };
+enum { SELECTION, MAPPED, ALPHA, OUTPUTS };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -269,6 +269,12 @@ static bool has_alpha(const vxs_model *m, const vxs_task *t)
     return selected_of(m)->alpha != NULL;
 }
 
+static bool has_outputs(const vxs_model *m, const vxs_task *t)
+{
+    (void)t;
+    return selected_of(m)->outputs != NULL;
+}
+
 static bool has_pairs(const vxs_model *m, const vxs_task *t)
 {
     (void)t;
@@ -290,6 +296,7 @@ const vxs_model_file vxs_block_files[] = {
     { .name = "selection.tsv", .put = write_selection },
     { .name = "mapped.tsv", .has = has_map, .put = write_mapped },
     { .name = "alpha.npy", .has = has_alpha, .write = write_alpha },
+    { .name = "outputs.npy", .has = has_outputs, .write = vxs_outputs_write },
     { .name = "pairs.tsv", .has = has_pairs, .put = write_pairs },
     { .name = "edges.tsv", .has = has_edges, .write = write_edges },
     { .name = "selected.tsv", .has = has_groups, .put = write_groups },
@@ -519,6 +526,8 @@ static vxs_status read_file(reader *r, int file, vxs_error *err)
         return vxs_estimator_of(&r->model->task)->prepare == vxs_prepare_minimax
                    ? read_alpha(r, err)
                    : VXS_OK;
+    if (file == OUTPUTS)
+        return r->settings.blocks.measure ? vxs_outputs_read(r->model, r->name, err) : VXS_OK;
     if (file == MAPPED && r->settings.blocks.map == VXS_FEATURE_MAP_NONE)
         return VXS_OK;
     r->row = 0;
@@ -541,7 +550,7 @@ vxs_status vxs_blocks_read(vxs_model *m, const char *folder, vxs_error *err)
     reader r = { .model = m };
     vxs_status status = vxs_model_method(m, &r.settings, err);
     vxs_block_encoder.begin(m, &r.settings);
-    for (int file = SELECTION; file <= ALPHA && !status; file++) {
+    for (int file = SELECTION; file <= OUTPUTS && !status; file++) {
         char *name = vxs_format(err, "%s/%s", folder, vxs_block_files[file].name);
         r.name = name;
         status = name ? read_file(&r, file, err) : VXS_FAILED;

@@ -45,6 +45,16 @@ static const vxs_loss_kind *logistic(const vxs_task_settings *task,
     return &vxs_logistic_loss;
 }
 
+static const vxs_loss_kind *of_measure(const vxs_task_settings *task,
+                                       const vxs_method_settings *method,
+                                       const vxs_loss_kind *of_target)
+{
+    (void)of_target;
+    (void)task;
+    (void)method;
+    return &vxs_measure_loss;
+}
+
 static const vxs_loss_kind *loss_of_machine(const vxs_task_settings *task,
                                             const vxs_method_settings *method,
                                             const vxs_loss_kind *of_target)
@@ -103,6 +113,14 @@ static const vxs_estimator estimators[] = {
                           .table = &vxs_groups_table,
                           .share = vxs_share_groups,
                           .limit = vxs_limit_blocks },
+    [VXS_METHOD_MEASURE] = { .encoder = &vxs_block_encoder,
+                             .prepare = vxs_prepare_measure,
+                             .loss = of_measure,
+                             .words = &vxs_measure_words,
+                             .table = &vxs_groups_table,
+                             .share = vxs_share_measure,
+                             .limit = vxs_limit_blocks,
+                             .has_own_costs = true },
     [VXS_METHOD_GROUP_LASSO] = { .encoder = &vxs_block_encoder,
                                  .prepare = vxs_prepare_groups,
                                  .loss = chosen,
@@ -183,7 +201,9 @@ const vxs_loss_kind *vxs_problem_loss(const vxs_task_settings *task,
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           const vxs_loss_kind *loss)
 {
-    return vxs_problem_loss(task, method, loss)->name;
+    const vxs_loss_kind *kind = vxs_problem_loss(task, method, loss);
+    bool measured = kind == &vxs_measure_loss && method && method->blocks.measure;
+    return measured ? method->blocks.measure : kind->name;
 }
 
 bool vxs_task_has_logits(const vxs_task *t)

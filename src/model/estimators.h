@@ -22,6 +22,7 @@ vxs_prepare vxs_prepare_l1, vxs_prepare_net, vxs_prepare_differences;
 vxs_prepare vxs_prepare_kernels, vxs_prepare_pairs; /* kernel.c */
 /* feature_blocks.c: a budget of feature blocks; for mslr with covariates in the refit only. */
 vxs_prepare vxs_prepare_blocks, vxs_prepare_minimax;
+vxs_prepare vxs_prepare_measure; /* the same, for a measure */
 vxs_prepare vxs_prepare_groups;  /* the same: the norms of groups */
 vxs_prepare vxs_prepare_machine; /* machine.c: kernels between subjects */
 vxs_prepare vxs_prepare_several; /* multi_kernel.c: kernels in each group of features */
@@ -63,6 +64,7 @@ typedef struct {
     size_t (*limit)(vxs_method_settings *settings, size_t features);
     /* True if nearly every feature gets a weight; NULL: never. */
     bool (*is_dense)(const vxs_method_settings *settings);
+    bool has_own_costs; /* class weights are for what it is compared with, not for it */
     /* True if models are made without features, so that these have no weights; NULL: never. */
     bool (*reads_no_feature)(const vxs_method_settings *settings);
     /* Bytes that the problem of a task takes beside its columns; NULL: not many. */
@@ -71,6 +73,9 @@ typedef struct {
 const vxs_estimator *vxs_estimator_of(const vxs_task_settings *settings);
 const vxs_estimator *vxs_task_estimator(const vxs_task *task);
 bool vxs_is_dense(const vxs_task_settings *task, const vxs_method_settings *method);
+/* The measure of the settings, and the groups; refuses subjects' weights that it does not take. */
+vxs_status vxs_share_measure(const vxs_context *context, vxs_task *task,
+                             const vxs_method_settings *settings, vxs_error *err);
 vxs_status vxs_share_groups(const vxs_context *context, vxs_task *task,
                             const vxs_method_settings *settings, vxs_error *err);
 vxs_status vxs_share_terms(const vxs_context *context, vxs_task *task,

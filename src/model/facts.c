@@ -15,8 +15,7 @@ static void classes_json(vxs_json_writer *w, const vxs_task *t)
     vxs_json_close_object(w);
     if (t->class_count == 2)
         vxs_json_text(w, "positive", t->classes[1]);
-    vxs_json_text(w, "class_weights",
-                  t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED ? "balanced" : "none");
+    vxs_json_text(w, "class_weights", vxs_task_weighs_classes(t) ? "balanced" : "none");
 }
 
 void vxs_task_json(vxs_json_writer *w, const vxs_task *t, const vxs_method_settings *method)

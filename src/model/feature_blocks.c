@@ -16,6 +16,7 @@ typedef struct {
     char *groups;
     double power;
     vxs_budget budget;
+    vxs_output_measure measure;
     vxs_grouped grouped;
 } blocks;
 
@@ -134,6 +135,50 @@ vxs_status vxs_prepare_minimax(const vxs_context *context, vxs_task *t, size_t o
     if (!status)
         ((blocks *)t->prepared)->budget.only_refit = true;
     return status;
+}
+
+static vxs_status read_measure(const vxs_task *t, const vxs_method_settings *s,
+                               vxs_output_measure *measure, vxs_error *err)
+{
+    if (!s->blocks.measure)
+        return vxs_fail(err, VXS_MISUSE,
+                        "method 'measure' needs '--measure MEASURE': error, balanced, f1, fbeta:X, "
+                        "gmean, top:K, breakeven or roc");
+    vxs_status status = vxs_measure_read(s->blocks.measure, measure, err);
+    if (!status && t->weights && !measure->kind->takes_weights)
+        status = vxs_fail(err, VXS_MISUSE,
+                          "'--subject-weights' does not go with '--measure %s', which counts "
+                          "subjects; error, balanced and roc take weights",
+                          s->blocks.measure);
+    return status;
+}
+
+/* The measure says what mistakes cost: class weights are for what it is compared with. */
+vxs_status vxs_prepare_measure(const vxs_context *context, vxs_task *t, size_t output,
+                               const vxs_method_settings *settings, vxs_problem *problem,
+                               vxs_error *err)
+{
+    vxs_output_measure measure;
+    vxs_status status = read_measure(t, settings, &measure, err);
+    if (!status)
+        status = vxs_prepare_blocks(context, t, output, settings, problem, err);
+    if (status)
+        return status;
+    blocks *b = (blocks *)t->prepared;
+    b->measure = measure;
+    for (size_t i = 0; i < t->n; i++)
+        t->u[i] = vxs_task_weight(t, i);
+    problem->loss.u = t->weights ? t->u : NULL;
+    problem->loss.measure = &b->measure;
+    return VXS_OK;
+}
+
+vxs_status vxs_share_measure(const vxs_context *context, vxs_task *t, const vxs_method_settings *s,
+                             vxs_error *err)
+{
+    vxs_output_measure measure;
+    vxs_status status = read_measure(t, s, &measure, err);
+    return status ? status : vxs_share_groups(context, t, s, err);
 }
 
 /* Of a tree every root(m) of a group follows from those of the groups in it: all weight would be on

@@ -25,4 +25,9 @@ double vxs_block_column_factor(const vxs_task *task, size_t block, size_t column
 extern const vxs_model_file vxs_block_files[];
 VXS_MUST_CHECK vxs_status vxs_blocks_read(vxs_model *model, const char *folder, vxs_error *err);
 
+/* dual_outputs.c: outputs.npy. */
+VXS_MUST_CHECK vxs_status vxs_outputs_write(const vxs_model *model, const vxs_task *task,
+                                            FILE *stream, vxs_error *err);
+VXS_MUST_CHECK vxs_status vxs_outputs_read(vxs_model *model, const char *path, vxs_error *err);
+
 #endif

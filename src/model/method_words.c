@@ -21,6 +21,9 @@ static const char of_fgm[] =
 static const char of_mslr[] =
     "Tan M, Tsang IW, Wang L. Minimax sparse logistic regression for very high-dimensional "
     "feature selection. IEEE Transactions on Neural Networks and Learning Systems 24, 2013.";
+static const char of_measures[] =
+    "Mao Q, Tsang IW. A feature selection method for multivariate performance measures. IEEE "
+    "Transactions on Pattern Analysis and Machine Intelligence 35, 2013.";
 static const char of_fused[] =
     "Tibshirani R, Saunders M, Rosset S, Zhu J, Knight K. Sparsity and smoothness via the fused "
     "lasso. Journal of the Royal Statistical Society B 67, 2005.";
@@ -329,7 +332,10 @@ static void describe_nselect(const vxs_record *r, FILE *out)
 static void describe_selection(const vxs_record *r, vxs_prose *p)
 {
     const vxs_method_settings *s = &r->settings;
-    fprintf(p->out, " with %s loss (C = ", r->loss_name);
+    if (s->blocks.measure)
+        fputs(" (C = ", p->out);
+    else
+        fprintf(p->out, " with %s loss (C = ", r->loss_name);
     vxs_write_number(p->out, "%s), adding the ", s->blocks.cost);
     vxs_write_number(p->out, "%s highest-scoring ", (double)s->blocks.budget);
     fputs(vxs_record_block_name(r), p->out);
@@ -367,6 +373,17 @@ static void describe_mslr(const vxs_record *r, vxs_prose *p)
 {
     fputs("minimax sparse logistic regression", p->out);
     vxs_cite(p, of_mslr);
+    describe_selection(r, p);
+}
+
+static void describe_measure(const vxs_record *r, vxs_prose *p)
+{
+    vxs_output_measure m;
+    const char *text = r->settings.blocks.measure ? r->settings.blocks.measure : "";
+    bool known = vxs_measure_read(text, &m, NULL) == VXS_OK;
+    fprintf(p->out, "feature selection for a performance measure, %s (%s)",
+            known ? m.kind->words : "unknown", text);
+    vxs_cite(p, of_measures);
     describe_selection(r, p);
 }
 
@@ -451,6 +468,8 @@ static void summarize_selection(const vxs_record *r, FILE *out)
 static void list_selection(const vxs_record *r, const vxs_setting_rows *rows)
 {
     const vxs_method_settings *s = &r->settings;
+    if (s->blocks.measure)
+        fputs(s->blocks.measure, vxs_begin_row(rows, "Measure"));
     summarize_selection(r, vxs_begin_row(rows, "Selection"));
     if (s->blocks.groups)
         fprintf(vxs_begin_row(rows, "Groups"), "%s%s", s->blocks.groups,
@@ -473,6 +492,9 @@ const struct vxs_method_words vxs_fgm_words = { describe_fgm, solve_selection, w
                                                 list_selection, false };
 const struct vxs_method_words vxs_mslr_words = { describe_mslr, solve_selection, weigh_selection,
                                                  list_selection, false };
+
+const struct vxs_method_words vxs_measure_words = { describe_measure, solve_selection,
+                                                    weigh_selection, list_selection, false };
 
 /* ---- All ------------------------------------------------------------------------------------- */
 

@@ -74,8 +74,16 @@ vxs_status vxs_task_settle_weights(vxs_task *t, vxs_error *err)
     return unbalanced && !t->untold ? VXS_FAILED : VXS_OK;
 }
 
+bool vxs_task_weighs_classes(const vxs_task *t)
+{
+    return t->settings.class_weights == VXS_CLASS_WEIGHTS_BALANCED &&
+           !vxs_task_estimator(t)->has_own_costs;
+}
+
 void vxs_task_tell_weights(const vxs_context *context, const vxs_task *t)
 {
+    if (vxs_task_estimator(t)->has_own_costs)
+        return;
     if (t->untold && __atomic_exchange_n(t->untold, 0, __ATOMIC_RELAXED))
         vxs_log(context, VXS_LOG_INFO,
                 "classes differ in size: class weights are balanced (--class-weights none: they "

@@ -14,10 +14,11 @@ static const vxs_loss_kind *const chosen_losses[] = { NULL,
                                                       &vxs_huber_loss,
                                                       &vxs_margin_loss,
                                                       &vxs_epsilon_loss,
-                                                      &vxs_hinge_loss };
+                                                      &vxs_hinge_loss,
+                                                      &vxs_measure_loss };
 static const char *const losses[] = { "auto",          "squared", "logistic",    "multinomial",
                                       "squared-hinge", "huber",   "soft-margin", "epsilon",
-                                      "hinge",         NULL };
+                                      "hinge",         "measure", NULL };
 static const char *const norms[] = { "none", "mean", "z", NULL };
 static const char *const own_ways[] = { "itself", "left-out", NULL };
 static const char *const multiclass[] = { "one-vs-rest", "one-vs-one", NULL };
@@ -91,7 +92,8 @@ const vxs_param vxs_task_params[] = {
                        "logistic for classes, one against the rest; multinomial for all at "
                        "once (fused); squared-hinge for classes (lasso, graphnet, group-lasso, "
                        "fused, fgm); soft-margin for classes and epsilon for scores (svm, mkl); "
-                       "hinge (skfs); hsic-lasso has squared, of kernels. auto: scores for a "
+                       "hinge (skfs); measure (measure); hsic-lasso has squared, of kernels. auto: "
+                       "scores for a "
                        "column of numbers, classes for text or two values, and the method's "
                        "own loss of these: squared and logistic, if it takes them. A loss "
                        "given says as well whether numbers are scores or classes."),

@@ -116,8 +116,8 @@ struct vxs_method_words {
     bool fused_regions; /* neighbors along a graph have equal weights */
 };
 extern const struct vxs_method_words vxs_lasso_words, vxs_graphnet_words, vxs_fused_words,
-    vxs_skfs_words, vxs_hsic_words, vxs_fgm_words, vxs_mslr_words, vxs_group_lasso_words,
-    vxs_svm_words, vxs_mkl_words;
+    vxs_skfs_words, vxs_hsic_words, vxs_fgm_words, vxs_mslr_words, vxs_measure_words,
+    vxs_group_lasso_words, vxs_svm_words, vxs_mkl_words;
 void vxs_list_settings(const vxs_record *record, const vxs_setting_rows *rows);
 
 #endif

@@ -4,7 +4,7 @@
 
 const char *const vxs_method_names[] = { "lasso", "graphnet",   "group-lasso", "fused",
                                          "skfs",  "hsic-lasso", "fgm",         "mslr",
-                                         "svm",   "mkl",        NULL };
+                                         "svm",   "mkl",        "measure",     NULL };
 
 const vxs_method vxs_methods[] = {
     [VXS_METHOD_LASSO] = { .name = "lasso",
@@ -109,6 +109,16 @@ const vxs_method vxs_methods[] = {
                          .standardize = VXS_STANDARDIZE_CENTER,
                          .takes_pairs = true,
                          .kind = &vxs_mkl_kind },
+    [VXS_METHOD_MEASURE] = { .name = "measure",
+                             .summary = "a given number of voxels or groups, for F1, the area "
+                                        "under the ROC curve or hits among the first",
+                             .source = "Mao Q, Tsang IW. A feature selection method for "
+                                       "multivariate performance measures. IEEE TPAMI 35, 2013",
+                             .params = vxs_measure_params,
+                             .path = VXS_BY_ITERATIONS,
+                             .standardize = VXS_STANDARDIZE_UNIT,
+                             .classes_only = true,
+                             .kind = &vxs_measure_method_kind },
     [VXS_METHODS] = { .name = NULL },
 };
 

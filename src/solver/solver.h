@@ -70,7 +70,7 @@ const vxs_method *vxs_method_solved_by(const vxs_solver_kind *kind);
 extern const vxs_solver_kind vxs_tree_kind, vxs_cut_pursuit_kind, vxs_bound_propagation_kind;
 extern const vxs_param vxs_lasso_params[], vxs_fused_params[], vxs_skfs_params[], vxs_fgm_params[],
     vxs_mslr_params[], vxs_graphnet_params[], vxs_hsic_params[], vxs_group_lasso_params[],
-    vxs_svm_params[], vxs_mkl_params[];
+    vxs_svm_params[], vxs_mkl_params[], vxs_measure_params[];
 /* saiv.c: kernel machines have an intercept and no other covariates. */
 vxs_status vxs_check_intercept_alone(const vxs_problem *problem,
                                      const vxs_method_settings *settings, vxs_error *err);

@@ -93,6 +93,7 @@ fits = [two, many, [*two, "--method", "fused", "--graph", "grid6", "--lambda-rat
 fgm = ["--method", "fgm", "--per-iteration", "2", "--iterations", "1"]
 fits += [[*of, *fgm, *more] for of in (two, many) for more in (["--feature-map", "poly2"],)]
 fits += [[*of, "--method", "svm", "--kernel", "rbf"] for of in (two, many)]
+fits += [[*many, "--method", "measure", "--measure", "f1", "--per-iteration", "2", "--iterations", "2"]]
 fits += [[*many, "--method", "mkl", "--groups", "file:groups.tsv"]]
 fits += [[*many, *fgm, "--groups", "file:groups.tsv", "--refit", "1"], [*two, *fgm, "--groups", "patches:8"]]
 with open("groups.tsv", "w") as f:

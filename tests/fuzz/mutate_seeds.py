@@ -111,6 +111,8 @@ MODELS = {
     "fgm-pairs": ("columns", "--target three --method fgm --feature-map poly2 --per-iteration 2 --iterations 2"),
     "fgm-waves": ("columns", "--target dx --method fgm --feature-map gauss --per-iteration 1 --iterations 1 --refit 2"),
     "mslr": ("voxels", "--target dx --method mslr --nselect 3 --confounds age"),
+    "measure": ("voxels", "--target dx --method measure --measure f1 --nselect 3 --confounds age --refit 1"),
+    "measure-roc": ("columns", "--target three --method measure --measure roc --per-iteration 1 --iterations 2"),
     "svm": ("voxels", "--target dx --method svm --C 1"),
     "svm-rbf": ("columns", "--target three --method svm --kernel rbf --confounds age --confounds-as regress"),
     "svm-poly": ("columns", "--target score --method svm --kernel poly --degree 2 --standardize unit"),

@@ -62,6 +62,8 @@ const vxs_method *vxs_task_method(const vxs_task *task);
 const char *vxs_loss_name(const vxs_task_settings *task, const vxs_method_settings *method,
                           const vxs_loss_kind *loss);
 /* True if class scores are log odds before calibration. */
+/* Class weights enter the loss of the model, not of baselines alone. */
+bool vxs_task_weighs_classes(const vxs_task *task);
 bool vxs_task_has_logits(const vxs_task *task);
 /* Id of subject i in the table; the second one is a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);

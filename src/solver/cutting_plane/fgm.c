@@ -64,6 +64,21 @@ const vxs_param vxs_mslr_params[] = {
     { .name = NULL },
 };
 
+const vxs_param vxs_measure_params[] = {
+    VXS_TEXT_ROW("measure", "MEASURE", VXS_AT(blocks.measure),
+                 "error, balanced, f1, fbeta:X, gmean, top:K, breakeven or roc; class weights "
+                 "(balanced) do as well as f1",
+                 .head = VXS_HEAD_MODEL, .usual = true,
+                 .more = "Of the class of --positive. error, balanced, f1, fbeta:X (X as in F2), "
+                         "gmean: sensitivity and specificity; top:K: hits among the K that rank "
+                         "first, K a number, a share (10%) or times the positives (2p); breakeven: "
+                         "top:1p; roc: the area under the curve. No default."),
+    COMMON_ROWS,
+    REFIT_ROW(0, "C of a refit without the selecting penalty; 0: none"),
+    SUBPROBLEM_ROW,
+    { .name = NULL },
+};
+
 static vxs_status begin_fgm(const vxs_context *context, const vxs_problem *problem,
                             const vxs_method_settings *settings, vxs_solver **solver,
                             vxs_error *err)
