@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE     64    /* rows; a multiple of VXS_POINTS */
-#define MANY     2048  /* rows with which one goes together; a multiple of TILE */
-#define FARTHEST 37.6  /* standard deviations, where exp is 1e-307 */
-#define APART    1e-12 /* of the rows' squares: a squared distance that is more than rounding */
-#define DRAWN    ((size_t)1 << 16) /* pairs that say where the median is */
-#define WIDTH    0.01              /* of the pairs drawn, on either side of the middle one */
+#define TILE       64    /* rows; a multiple of VXS_POINTS */
+#define MANY       2048  /* rows with which one goes together; a multiple of TILE */
+#define FARTHEST   37.6  /* standard deviations, where exp is 1e-307 */
+#define APART      1e-12 /* of the rows' squares: a squared distance that is more than rounding */
+#define DRAWN      ((size_t)1 << 16) /* pairs that say where the median is */
+#define MANY_DRAWN ((size_t)1 << 20) /* that stand for all, of more rows than: */
+#define FEW_ROWS   10000
+#define WIDTH      0.01 /* of the pairs drawn, on either side of the middle one */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -283,18 +285,14 @@ static vxs_status list_pairs(pairs *p, vxs_error *err)
     return status;
 }
 
-/* Between which squares the median is expected: a share of those that are drawn, on either side of
- * the middle. All of them, where pairs are few. */
-static vxs_status find_range(pairs *p, vxs_error *err)
+static vxs_status draw_pairs(pairs *p, size_t count, vxs_error *err)
 {
     const vxs_kernel_rows *s = p->rows;
     const vxs_random random = { .seed = 1, .stream = 0 };
     p->low = 0;
     p->high = INFINITY;
-    if (s->m * (s->m - 1) / 2 <= DRAWN)
-        return VXS_OK;
-    vxs_status status = reserve(p, DRAWN, err);
-    for (size_t k = 0; k < DRAWN && !status; k++) {
+    vxs_status status = reserve(p, count, err);
+    for (size_t k = 0; k < count && !status; k++) {
         size_t i = vxs_random_below(&random, 2 * k, s->m);
         size_t j = vxs_random_below(&random, 2 * k + 1, s->m);
         double product;
@@ -302,12 +300,35 @@ static vxs_status find_range(pairs *p, vxs_error *err)
         double square = i == j ? 0 : square_of(s->own[i], s->own[j], product);
         add_squares(p, j, i, 1, &square);
     }
+    return status;
+}
+
+/* Between which squares the median is expected: a share of those that are drawn, on either side of
+ * the middle. All of them, where pairs are few. */
+static vxs_status find_range(pairs *p, vxs_error *err)
+{
+    p->low = 0;
+    p->high = INFINITY;
+    if (p->rows->m * (p->rows->m - 1) / 2 <= DRAWN)
+        return VXS_OK;
+    vxs_status status = draw_pairs(p, DRAWN, err);
     if (status || p->count < DRAWN / 4)
         return status;
     double low = middle_of(p->list, p->count, 0, (0.5 - WIDTH) * p->whole);
     p->high = middle_of(p->list, p->count, 0, (0.5 + WIDTH) * p->whole);
     p->low = low;
     return VXS_OK;
+}
+
+/* Of a million pairs that are drawn; 0: they are copies. */
+static vxs_status drawn_median(const vxs_kernel_rows *s, const double *weights, double *median,
+                               vxs_error *err)
+{
+    pairs p = { .rows = s, .weights = weights };
+    vxs_status status = draw_pairs(&p, MANY_DRAWN, err);
+    *median = status || p.count == 0 ? 0 : middle_of(p.list, p.count, 0, p.whole / 2);
+    free(p.list);
+    return status;
 }
 
 /* Of squared distances between different subjects: the middle one of those above 0. 0: none is. */
@@ -339,6 +360,17 @@ static double mean_of_own(const vxs_kernel_rows *s, const double *weights)
     for (size_t i = 0; i < s->m && whole > 0; i++)
         sum += (weights ? weights[i] : 1) * s->own[i] / whole;
     return sum;
+}
+
+vxs_status vxs_kernel_scale_roughly(vxs_kernel *kernel, const vxs_kernel_rows *rows,
+                                    const double *weights, bool *varies, vxs_error *err)
+{
+    if (kernel->kind != VXS_KERNEL_RBF || rows->m <= FEW_ROWS)
+        return vxs_kernel_scale(kernel, rows, weights, varies, err);
+    *varies = true;
+    vxs_status status = drawn_median(rows, weights, &kernel->scale, err);
+    return status || kernel->scale > 0 ? status
+                                       : vxs_kernel_scale(kernel, rows, weights, varies, err);
 }
 
 vxs_status vxs_kernel_scale(vxs_kernel *kernel, const vxs_kernel_rows *rows, const double *weights,

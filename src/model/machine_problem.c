@@ -69,7 +69,9 @@ static vxs_status make_kernel(const vxs_context *context, const vxs_task *t,
     bool centers = t->settings.standardize != (int)VXS_STANDARDIZE_NONE, differ = true;
     vxs_status status = VXS_OK;
     if (!(m->kernel.scale > 0)) {
-        status = vxs_kernel_scale(&m->kernel, &m->training, t->weights, &differ, err);
+        status = m->rank > 0
+                     ? vxs_kernel_scale_roughly(&m->kernel, &m->training, t->weights, &differ, err)
+                     : vxs_kernel_scale(&m->kernel, &m->training, t->weights, &differ, err);
         bool apart = m->of_features ? differ : vxs_residual_rows_vary(&m->training);
         m->varies = apart && (differ || !centers);
     }

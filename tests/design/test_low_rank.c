@@ -314,6 +314,32 @@ Test(low_rank, all_ways_have_the_same_landmarks)
     free(products);
 }
 
+/* Of many rows the median is one of pairs that are drawn, of few it is the median. */
+Test(low_rank, scale_of_many_rows)
+{
+    enum { FEW = 300, MANY = 10001, TWO = 2 };
+    vxs_error err = VXS_ERROR_INIT;
+    const vxs_random random = { .seed = 6, .stream = 1 };
+    float *x = malloc(sizeof(float) * MANY * TWO);
+    for (size_t k = 0; k < (size_t)MANY * TWO; k++)
+        x[k] = (float)vxs_random_normal(&random, k);
+    for (int many = 0; many < 2; many++) {
+        vxs_design *design = NULL;
+        vxs_kernel_rows rows;
+        vxs_kernel exact = { VXS_KERNEL_RBF, .gamma = 1, .factor = 1 }, rough = exact;
+        bool varies;
+        WORKS(vxs_dense_new(x, many ? MANY : FEW, TWO, 1, &design, &err), err);
+        WORKS(vxs_kernel_rows_read(NULL, design, &rows, &err), err);
+        WORKS(vxs_kernel_scale(&exact, &rows, NULL, &varies, &err), err);
+        WORKS(vxs_kernel_scale_roughly(&rough, &rows, NULL, &varies, &err), err);
+        cr_assert(varies && fabs(rough.scale - exact.scale) <= (many ? 0.005 : 0) * exact.scale,
+                  "%g, %g", rough.scale, exact.scale);
+        vxs_kernel_rows_release(&rows);
+        vxs_design_free(design);
+    }
+    free(x);
+}
+
 static const example *given;
 
 static vxs_status body(vxs_error *err)
