@@ -27,7 +27,7 @@ static const vxs_example examples[] = {
 typedef struct {
     vxs_patch_settings patches; /* first, and sources in it: offsets of vxs_source_params */
     bool training_too;
-    const char *kernel_file;
+    const char *kernel_file, *explain;
 } predict_settings;
 #define OF(member) offsetof(predict_settings, patches.member)
 
@@ -35,6 +35,12 @@ static const vxs_param predict_params[] = {
     VXS_FLAG_ROW("training-too", offsetof(predict_settings, training_too),
                  "include training subjects in the metrics, which then overestimate accuracy",
                  .head = VXS_HEAD_EVALUATION),
+    VXS_TEXT_ROW("explain", "DIR", offsetof(predict_settings, explain),
+                 "of models of --bags: write which instances each score comes from",
+                 .head = VXS_HEAD_OUTPUT,
+                 .more = "parts.tsv has a part for each instance of each subject; of patches:MM "
+                         "there is also an image of each subject. A subject's parts, intercept and "
+                         "covariates add up to its score."),
     VXS_PATH_ROW("kernel-file", "FILE", offsetof(predict_settings, kernel_file),
                  "for svm --kernel precomputed: NPY matrix of new and training subjects; ids of "
                  "its rows in FILE.tsv",
@@ -530,6 +536,7 @@ static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model,
     const vxs_patch_settings *s = &((const predict_settings *)call->values)->patches;
     vxs_cohort cohort;
     char **sources = call->operands + 1;
+    const char *explain = ((const predict_settings *)call->values)->explain;
     if (s->label_column || s->mask || s->mask_column || !isnan(s->label_threshold))
         return vxs_fail(err, VXS_MISUSE,
                         "--label-column, --label-threshold, --mask and --mask-column require -o");
@@ -540,6 +547,9 @@ static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model,
     if (status)
         return status;
     status = vxs_cohort_make_bags(&cohort, &model->task, err);
+    if (!status && explain)
+        status =
+            vxs_model_explain(call->context, model, &cohort, explain, call->shared->force, err);
     if (!status)
         status = predict(call, model, &cohort, !is_cohort(sources), err);
     vxs_cohort_release(&cohort);

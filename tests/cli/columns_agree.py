@@ -131,6 +131,9 @@ for target in ("wab_aq", "kind"):
 note("predict", "standard output", run("predict", "fit0", "voxels", "-q").split("\n", 1)[0])
 run("fit", "voxels", "--target", "wab_aq", "-q", "-o", "score")
 note("predict", "standard output", run("predict", "score", "voxels", "-q").split("\n", 1)[0])
+for kinds in (2, 3):
+    run("predict", f"bags{kinds}", "columns", "-q", "--explain", f"parts{kinds}")
+    headers("predict", f"parts{kinds}")
 for words in (["--nlambda", "2"], ["--method", "fused", "--lambda-ratio", "0.5", "--nlambda", "2"], ["--method", "fgm", "--iterations", "2"], ["--method", "svm", "--C", "1"]):
     note("path", "standard output", run("path", *two, "-q", *words).split("\n", 1)[0])
 makes("regions", "clusters", "regions", "fit0/weights.nii.gz", "--min-size", "1", "--atlas", "schaefer100")

@@ -42,6 +42,8 @@ refuses 2 "'--bandwidth' has 2 values" voxsift fit $on --bandwidth 1,2 -o x
 refuses 2 "'--bandwidth' expects numbers from 1e-6 to 1e6" voxsift fit $on --bandwidth 0 -o x
 refuses 2 "'--confounds-as regress' is of features" voxsift fit $on --confounds-as regress -o x
 refuses 2 "'--prefilter' is for features" voxsift cv $on --prefilter ttest:0.1 -o x
+run voxsift fit c --target kind -q -o plain
+refuses 2 "'--explain' is for models of '--bags'" voxsift predict plain c --explain x
 refuses 2 "'--near' goes with" voxsift fit $on --near 3 -o x
 refuses 2 "'--patch-norm' goes with" voxsift fit $on --patch-norm z -o x
 refuses 2 "cohorts of images" voxsift fit c --target kind --bags patches:8 -o x

@@ -128,6 +128,13 @@ who, z = predicted("some")
 check("scores of some", near(z, wanted[[place[int(i[1:])] for i in who]], 1e-5))
 who, z = predicted("--feature-table", "x.tsv", "--participants", "people.tsv")
 check("scores of a table", near(z, wanted[[place[int(i[1:])] for i in who]], 1e-5))
+run("predict", "m", "some", "--training-too", "--explain", "parts", "-q")
+t = table(open("parts/parts.tsv"))
+total = {}
+for i, v in zip(t["bag"], t["part"]):
+    total[i] = total.get(i, b[0]) + float(v)
+check("parts of instances add up to the score", near([total[i] for i in who], wanted[[place[int(i[1:])] for i in who]], 1e-5))
+check("each instance has one", t["instance"] == sorted(t["instance"], key=lambda n: (t["bag"].index(t["bag"][t["instance"].index(n)]), n)) and len(t["instance"]) == len(some))
 cohort("named", some, ["g0", *NAMES[1:]])
 check("other features are refused", "its feature 0 is 'g0', the model's 'f0'" in run("predict", "m", "named", code=65)[1])
 

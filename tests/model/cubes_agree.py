@@ -98,6 +98,16 @@ for mm, norm, reach, width in ((voxel[0], "none", "all", 0.5), (2 * voxel[0], "n
         part = (slice(x, x + edge[0]), slice(y, y + edge[1]), slice(z, z + edge[2]))
         spread[part] += np.where(mask[part], weight / mask[part].sum(), 0)
     check(what + ": the overlay", np.allclose(map_.reshape(mask.shape), spread, atol=1e-5))
+    run("predict", "m", "c", "--training-too", "--explain", "parts", "--force", "-q")
+    parts = table(open("parts/parts.tsv"))
+    part = np.array([float(v) for v in parts["part"]]).reshape(N, K)
+    check(what + ": parts add up to the score", near(part.sum(1) + b, wanted, 1e-4), np.abs(part.sum(1) + b - wanted).max())
+    check(what + ": parts are of cubes", parts["instance"][K:2 * K] == [ids[1] + ":" + ",".join(map(str, f[0])) for f in found] and parts["bag"][K] == ids[1])
+    map_, _ = volume(f"parts/{ids[1]}.nii.gz")
+    check(what + ": and so do maps", near(map_.sum() + b, wanted[1], 1e-4))
+    for k in range(K):  # a cube that is nearest to no instance has no part
+        nearest = any(D[1, j] == ((V[1, k] - V[j // K, j % K]) ** 2).sum() and allowed[k, j % K] for j in index)
+        check(what + ": who has a part", nearest or part[1, k] == 0)
     if reach == "10000":
         run("fit", "c", *words[:6], "--near", "all", "--patch-norm", norm, "--bandwidth", str(width), "--tol", "1e-9", "-q", "-o", "all")
         check("near beyond the brain is all", open("m/instances.tsv").read() == open("all/instances.tsv").read())

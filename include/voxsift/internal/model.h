@@ -112,6 +112,11 @@ VXS_MUST_CHECK vxs_status vxs_model_check_files(const vxs_model *model, bool *se
  * probabilities, classes x n, unless that is NULL. */
 VXS_MUST_CHECK vxs_status vxs_model_predict(const vxs_model *model, const vxs_cohort *cohort,
                                             double *scores, double *probabilities, vxs_error *err);
+/* explain.c: writes a directory with the parts of each subject's instances in its score, as a table
+ * and, of cubes, as maps; for models of bags. */
+VXS_MUST_CHECK vxs_status vxs_model_explain(const vxs_context *context, const vxs_model *model,
+                                            const vxs_cohort *cohort, const char *directory,
+                                            bool replace, vxs_error *err);
 /* The method's kernel is given: no feature has a weight. */
 bool vxs_reads_no_feature(const vxs_task_settings *task, const vxs_method_settings *method);
 /* The method takes covariates by '--confounds-as regress' alone. */
