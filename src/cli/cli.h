@@ -212,6 +212,8 @@ void vxs_wrap(FILE *out, const char *text, int indent, int column, int width);
 typedef vxs_status vxs_task_work(const vxs_call *call, vxs_task *task, vxs_error *err);
 VXS_MUST_CHECK vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
                                         vxs_task_work *work, vxs_error *err);
+/* Whether operands are one directory with a cohort, not images or tables. */
+bool vxs_is_cohort(char **sources);
 /* What a row of the cohort is: "subject" or "voxel". */
 const char *vxs_row_word(const vxs_task *task);
 /* "160 subjects (80 people)"; without the people if each has one subject. */

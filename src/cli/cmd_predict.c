@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const vxs_operand operands[] = {
     { .name = "MODEL", .help = "directory made by 'voxsift fit'" },
@@ -37,10 +36,7 @@ static const vxs_param predict_params[] = {
                  .head = VXS_HEAD_EVALUATION),
     VXS_TEXT_ROW("explain", "DIR", offsetof(predict_settings, explain),
                  "of models of --bags: write which instances each score comes from",
-                 .head = VXS_HEAD_OUTPUT,
-                 .more = "parts.tsv has a part for each instance of each subject; of patches:MM "
-                         "there is also an image of each subject. A subject's parts, intercept and "
-                         "covariates add up to its score."),
+                 .head = VXS_HEAD_OUTPUT),
     VXS_PATH_ROW("kernel-file", "FILE", offsetof(predict_settings, kernel_file),
                  "for svm --kernel precomputed: NPY matrix of new and training subjects; ids of "
                  "its rows in FILE.tsv",
@@ -521,16 +517,6 @@ static vxs_status predict(const vxs_call *call, const vxs_model *model, const vx
     return status;
 }
 
-static bool is_cohort(char **sources)
-{
-    struct stat about;
-    char path[4096];
-    if (!sources[0] || sources[1])
-        return false;
-    snprintf(path, sizeof(path), "%s/%s", sources[0], VXS_COHORT_FILE);
-    return stat(path, &about) == 0;
-}
-
 static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model, vxs_error *err)
 {
     const vxs_patch_settings *s = &((const predict_settings *)call->values)->patches;
@@ -540,7 +526,7 @@ static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model,
     if (s->label_column || s->mask || s->mask_column || !isnan(s->label_threshold))
         return vxs_fail(err, VXS_MISUSE,
                         "--label-column, --label-threshold, --mask and --mask-column require -o");
-    vxs_status status = is_cohort(sources)
+    vxs_status status = vxs_is_cohort(sources)
                             ? vxs_cohort_open(sources[0], &cohort, err)
                             : vxs_model_cohort(call->context, model, &s->sources,
                                                (const char *const *)sources, &cohort, err);
@@ -551,7 +537,7 @@ static vxs_status predict_subjects(const vxs_call *call, const vxs_model *model,
         status =
             vxs_model_explain(call->context, model, &cohort, explain, call->shared->force, err);
     if (!status)
-        status = predict(call, model, &cohort, !is_cohort(sources), err);
+        status = predict(call, model, &cohort, !vxs_is_cohort(sources), err);
     vxs_cohort_release(&cohort);
     return status;
 }

@@ -1,6 +1,8 @@
 /* with_task.c - the common start of commands that predict: opens a cohort and makes a task. */
 #include "cli/cli.h"
 
+#include <sys/stat.h>
+
 vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings,
                          vxs_task_work *work, vxs_error *err)
 {
@@ -35,4 +37,14 @@ const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEX
         snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu %s)", task->people,
                  task->people == 1 ? "person" : "people");
     return buffer;
+}
+
+bool vxs_is_cohort(char **sources)
+{
+    struct stat about;
+    char path[4096];
+    if (!sources[0] || sources[1])
+        return false;
+    snprintf(path, sizeof(path), "%s/%s", sources[0], VXS_COHORT_FILE);
+    return stat(path, &about) == 0;
 }
