@@ -20,6 +20,7 @@ typedef struct {
     vxs_design *kernel, *kernels;
     vxs_kernel_norm norm;
     vxs_kernel_sum norms;
+    vxs_output_measure measure;
     vxs_problem problem; /* of the method that it was made for */
     const vxs_method *method;
     vxs_method_settings settings;
@@ -36,6 +37,7 @@ static const vxs_problem problems[] = {
     [VXS_METHOD_GRAPHNET] = { .loss.kind = &vxs_squared_loss },
     [VXS_METHOD_SVM] = { .loss.kind = &vxs_margin_loss },
     [VXS_METHOD_MKL] = { .loss.kind = &vxs_margin_loss },
+    [VXS_METHOD_MEASURE] = { .loss.kind = &vxs_measure_loss },
 };
 
 static void draw(example *e)
@@ -46,7 +48,8 @@ static void draw(example *e)
     for (size_t i = 0; i < N; i++) {
         bool classes = e->problem.loss.kind == &vxs_logistic_loss ||
                        e->problem.loss.kind == &vxs_squared_hinge_loss ||
-                       e->problem.loss.kind == &vxs_margin_loss;
+                       e->problem.loss.kind == &vxs_margin_loss ||
+                       e->problem.loss.kind == &vxs_measure_loss;
         double score = (double)e->x[i] + 0.3 * vxs_random_normal(&random, N * P + i);
         e->y[i] = e->problem.loss.kind == &vxs_hinge_loss ? 3
                   : classes                               ? (score > 0 ? 1 : -1)
@@ -99,6 +102,8 @@ static example *make(int method)
     e.problem.design = method == VXS_METHOD_SVM   ? e.kernel
                        : method == VXS_METHOD_MKL ? e.kernels
                                                   : e.design;
+    WORKS(vxs_measure_read("roc", &e.measure, &err), err);
+    e.problem.loss.measure = &e.measure;
     e.problem.loss.n = N;
     e.problem.loss.y = e.y;
     e.problem.loss.u = e.u;
@@ -278,7 +283,7 @@ Test(misuse, a_loss_that_the_method_does_not_have)
         { VXS_METHOD_LASSO, &vxs_multinomial_loss, "loss, not multinomial" },
         { VXS_METHOD_FUSED, &vxs_hinge_loss, "loss, not hinge" },
         { VXS_METHOD_SKFS, &vxs_squared_loss, "method 'skfs' takes hinge loss, not squared" },
-        { VXS_METHOD_FGM, &vxs_squared_loss, "loss, not squared" },
+        { VXS_METHOD_FGM, &vxs_huber_loss, "loss, not huber" },
         { VXS_METHOD_MSLR, &vxs_squared_hinge_loss, "takes logistic loss, not squared-hinge" },
         { VXS_METHOD_LASSO, &strange, "strange loss lacks" },
         { VXS_METHOD_FUSED, &strange, "not an unknown one" },

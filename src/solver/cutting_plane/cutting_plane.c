@@ -292,7 +292,7 @@ static vxs_status fit_empty_model(vxs_cutting_plane *g, vxs_error *err)
     g->stalled = 0;
     memset(g->z, 0, g->n * sizeof(*g->z));
     memset(g->covariates_fit.b, 0, g->covariates_fit.rank * sizeof(*g->covariates_fit.b));
-    if (g->problem.loss.measure)
+    if (g->problem.loss.kind == &vxs_measure_loss)
         status = vxs_measured_begin(g, err);
     if (status)
         return status;
