@@ -1,6 +1,6 @@
 # bench.mk - benchmarks: each verifies, then times, beside peers in the same run; included by the Makefile.
 
-.PHONY: bench patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures saiv-figures kernel-figures skfs-figures compare-figures clusters-figures screens figures
+.PHONY: bench bags-figures patches-figures machine-figures bp-figures elastic-figures group-figures command-figures svm-figures fgm-figures grid-figures cv-figures saiv-figures kernel-figures skfs-figures compare-figures clusters-figures screens figures
 
 ## make bench           times beside those of other tools, in one run (docs/benchmarks.md)
 ## make cv-figures      scores, permutations and stability on real brains alone (HAXBY=folder, SOOP=folder for more)
@@ -15,6 +15,7 @@
 ## make machine-figures kernel machines of 10,000 samples beside libsvm
 ## make saiv-figures    recruiting and screening of the dissertation, our working set and libsvm
 ## make patches-figures lesion voxels from T1w patches in people held out
+## make bags-figures    bags of instances: simulated brains, and musk1 beside scikit-learn (MUSK=folder)
 ## make compare-figures how often `voxsift compare` finds a difference, where there is one and where there is none
 ## make clusters-figures stability selection on voxels and on clusters of them, where the truth is known
 ## make screens         SAIF beside the other screens alone; make figures: and draws docs/figures anew
@@ -148,3 +149,7 @@ skfs-figures: deps-peers
 	@mkdir -p $(BUILD)/bench/skfs
 	@$(PYTHON) tests/bench/skfs.py $(abspath $(BUILD)) $(BUILD)/bench/skfs
 	@$(PYTHON) tests/bench/skfs_cost.py $(abspath $(BUILD)) $(BUILD)/bench/skfs atlases/icbm152/icbm152_t1_2mm.nii.gz examples
+
+# Five minutes, and some more with MUSK and scikit-learn.
+bags-figures: all
+	@$(PYTHON) tests/bench/bags.py $(abspath $(BUILD)) $(abspath $(BUILD))/bench/bags $(MUSK)
