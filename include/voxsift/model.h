@@ -63,7 +63,7 @@ typedef struct {
     const vxs_loss_kind *loss;
     double threshold; /* of Huber's loss */
     size_t n, people; /* number of subjects (scans), number of persons */
-    size_t *rows;     /* of the cohort */
+    size_t *rows;     /* of the cohort, ascending */
     double *score;    /* the target, or the number of the class */
     char **classes;   /* sorted, the positive one of two last */
     size_t class_count;

@@ -246,6 +246,8 @@ static void print_words(const vxs_call *call, const vxs_model *m, const vxs_task
     else
         fprintf(out, "  %s/weights.tsv     the weights%s\n", dir,
                 m->voxels ? ", with voxel and mm; weights.nii.gz: the same as an overlay" : "");
+    if (m->task.bags)
+        fprintf(out, "  %s/instances.tsv   their instances: subject, weight, similarity\n", dir);
     const vxs_selected *s = m->outputs[0].fit.selected;
     if (s && s->map.kind == VXS_FEATURE_MAP_POLY2)
         fprintf(out, "  %s/pairs.tsv       selected features and pairs with their weights\n", dir);

@@ -41,18 +41,21 @@ static void print_agreement(FILE *out, const vxs_task *task, const vxs_method_se
                 "--select-features allows larger ones\n",
                 r->features);
     else
-        fprintf(out, "  no half selected any\n");
+        fprintf(out, "  no half selected any%s\n",
+                vxs_task_method(task)->path == VXS_BY_LAMBDA ? ": " VXS_TRY_LAMBDAS : "");
 }
 
 /* Where nothing is stable. */
-static void print_advice(FILE *out, const vxs_task *task, const vxs_stability *r)
+static void print_advice(FILE *out, const vxs_task *task, const vxs_method_settings *method,
+                         const vxs_stability *r)
 {
     size_t stable = 0;
     for (size_t o = 0; o < vxs_task_outputs(task); o++)
         stable += r->stable[o];
     if (stable > 0 || r->mean_selected == 0)
         return;
-    if (!r->clustered && !r->groups && task->cohort->kind == VXS_FEATURES_VOXELS)
+    bool single = !r->clustered && !method->blocks.groups;
+    if (single && task->cohort->kind == VXS_FEATURES_VOXELS)
         fprintf(out, "  try: " VXS_TRY_CLUSTERS "\n");
     else
         fprintf(out, "  try: " VXS_TRY_MORE "\n");
@@ -105,7 +108,7 @@ static void print_words(const vxs_call *call, const vxs_task *task,
                 vxs_mm_text(r->clustered->tolerance, number),
                 vxs_mm_text(r->clustered->median, median));
     print_agreement(out, task, method, r);
-    print_advice(out, task, r);
+    print_advice(out, task, method, r);
     fprintf(out, "  %s/frequencies.tsv  selection frequency of each %s\n", dir,
             r->clustered ? "cluster" : "feature");
     if (task->cohort->kind == VXS_FEATURES_VOXELS)

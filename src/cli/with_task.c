@@ -25,14 +25,14 @@ vxs_status vxs_with_task(const vxs_call *call, const vxs_task_settings *settings
 
 const char *vxs_row_word(const vxs_task *task)
 {
-    return vxs_patches_of(task->cohort->about) ? "voxel" : "subject";
+    return vxs_cohort_patches(task->cohort) ? "voxel" : "subject";
 }
 
 const char *vxs_subjects_text(const vxs_task *task, char buffer[VXS_SUBJECTS_TEXT])
 {
     int length =
         snprintf(buffer, VXS_SUBJECTS_TEXT, "%zu %s%s", task->n,
-                 vxs_patches_of(task->cohort->about) ? "voxel" : "subject", vxs_plural(task->n));
+                 vxs_cohort_patches(task->cohort) ? "voxel" : "subject", vxs_plural(task->n));
     if (task->people < task->n)
         snprintf(buffer + length, VXS_SUBJECTS_TEXT - (size_t)length, " (%zu %s)", task->people,
                  task->people == 1 ? "person" : "people");

@@ -20,12 +20,23 @@ vxs_feature_kind vxs_feature_kind_of(const vxs_cohort *c)
     return c->bags ? c->bags->kind : c->kind;
 }
 
+size_t vxs_cohort_subject_of(const vxs_cohort *c, size_t k)
+{
+    return c->bags && c->bags->of_row ? c->bags->of_row[k] : k;
+}
+
+size_t vxs_cohort_file_rows(const vxs_cohort *c)
+{
+    return c->bags && c->bags->of_row ? c->bags->count : c->n;
+}
+
 void vxs_bags_free(vxs_bags *b)
 {
     if (!b)
         return;
     free(b->values);
     free(b->first);
+    free(b->of_row);
     free(b->at);
     vxs_cubes_free(b->cubes);
     vxs_table_free(b->names);
@@ -157,7 +168,7 @@ static vxs_status refuse_mixed(const gatherer *g, vxs_table *bags, size_t column
     const vxs_cohort *c = g->cohort;
     for (size_t b = 0; b < g->bags; b++) {
         size_t row = g->order[g->first[b]], other = find_other(g, b, column);
-        if (other == SIZE_MAX || column == c->id_column)
+        if (other == SIZE_MAX)
             continue;
         char *why = vxs_format(
             err,
@@ -183,7 +194,7 @@ static void write_bags(const gatherer *g, FILE *stream)
     for (size_t b = 0; b < g->bags; b++) {
         size_t row = g->order[g->first[b]];
         for (size_t j = 0; j < columns; j++)
-            vxs_tsv_text(&w, vxs_table_cell(c->people, row, j == c->id_column ? g->column : j));
+            vxs_tsv_text(&w, vxs_table_cell(c->people, row, j));
         vxs_tsv_end_row(&w);
     }
 }
@@ -307,8 +318,10 @@ static vxs_status make_bags(const gatherer *g, vxs_bags **bags, vxs_error *err)
                      .dense = c->features != NULL };
     b->first = vxs_alloc(g->bags + 1, sizeof(*b->first), err);
     b->values = vxs_alloc(c->n, vxs_times(c->p, sizeof(*b->values)), err);
-    if (!b->first || !b->values)
+    b->of_row = vxs_alloc(c->n, sizeof(*b->of_row), err);
+    if (!b->first || !b->values || !b->of_row)
         return VXS_FAILED;
+    memcpy(b->of_row, g->bag, c->n * sizeof(*b->of_row));
     memcpy(b->first, g->first, (g->bags + 1) * sizeof(*b->first));
     if (!c->features)
         return take_nonzeros(g, b, err);
@@ -339,6 +352,7 @@ static void turn(const gatherer *g, vxs_table *people, size_t *person, size_t pe
     vxs_table_free(c->people);
     free(c->person);
     c->people = people;
+    c->id_column = g->column;
     c->person = person;
     c->persons = persons;
     c->n = g->bags;

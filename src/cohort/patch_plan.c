@@ -16,6 +16,17 @@ const vxs_json *vxs_patches_of(const vxs_json *about)
     return patches && patches->kind == VXS_JSON_OBJECT ? patches : NULL;
 }
 
+const vxs_json *vxs_cohort_patches(const vxs_cohort *c)
+{
+    return c->bags ? NULL : vxs_patches_of(c->about);
+}
+
+const vxs_json *vxs_patches_within(const vxs_json *about)
+{
+    const vxs_json *instances = vxs_json_get(about, VXS_INSTANCE_PATCHES);
+    return instances && instances->kind == VXS_JSON_OBJECT ? instances : vxs_patches_of(about);
+}
+
 void vxs_patch_plan_release(vxs_patch_plan *plan)
 {
     for (size_t c = 0; c < plan->contrast_count; c++)

@@ -290,7 +290,7 @@ vxs_status vxs_evaluate_all(const vxs_context *context, vxs_cv *cv, vxs_error *e
     }
     if (!status)
         status = measure_each_class(cv, &e, err);
-    if (!status && !cv->settings.scores_only && vxs_patches_of(cv->task->cohort->about))
+    if (!status && !cv->settings.scores_only && vxs_cohort_patches(cv->task->cohort))
         status = vxs_measure_within(&e, &each[0], cv->task, &cv->within, err);
     return status || cv->settings.scores_only ? status : bootstrap(context, cv, &e, err);
 }

@@ -26,14 +26,12 @@ static size_t list_images(const vxs_task *t, image *images)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
-    size_t count = 0, next = 0;
-    for (size_t row = 0; item && next < t->n; row++, item = item->next) {
-        if (t->rows[next] != row)
-            continue;
+    size_t count = 0, rows = vxs_cohort_file_rows(t->cohort);
+    for (size_t k = 0; item && k < rows; k++, item = item->next) {
+        size_t subject = vxs_task_find(t, vxs_cohort_subject_of(t->cohort, k));
         const char *hash = vxs_json_get_text(item, "sha256");
-        if (hash && !vxs_json_get(item, "volume"))
-            images[count++] = (image){ hash, next };
-        next++;
+        if (subject != SIZE_MAX && hash && !vxs_json_get(item, "volume"))
+            images[count++] = (image){ hash, subject };
     }
     return count;
 }
@@ -52,7 +50,7 @@ static vxs_status refuse(const vxs_task *t, const vxs_folds *f, size_t repeat, s
 
 static vxs_status check_images(const vxs_task *t, const vxs_folds *f, vxs_error *err)
 {
-    image *images = vxs_alloc(t->n, sizeof(*images), err);
+    image *images = vxs_alloc(vxs_cohort_file_rows(t->cohort), sizeof(*images), err);
     vxs_status status = images ? VXS_OK : VXS_FAILED;
     size_t count = images ? list_images(t, images) : 0;
     if (count > 0)

@@ -40,7 +40,7 @@ const vxs_param vxs_stability_params[] = {
                  .more =
                      "The means of clusters are the features. A number makes connected clusters of "
                      "similar voxels (Ward's method), from "
-                     "the features of all subjects analysed, without the target, so that the "
+                     "the features of all subjects analyzed, without the target, so that the "
                      "bound holds for clusters. auto: a fiftieth of the voxels, from 100 to "
                      "1000. The bound is on falsely selected clusters; the largest diameter of "
                      "a cluster is the distance at which it locates an effect."),

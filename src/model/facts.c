@@ -119,12 +119,17 @@ vxs_status vxs_task_warn(const vxs_context *context, vxs_task *t, vxs_error *err
     return VXS_OK;
 }
 
+void vxs_patches_json(vxs_json_writer *w, const vxs_cohort *c)
+{
+    if (vxs_patches_of(c->about))
+        vxs_copy_json(w, c->bags ? VXS_INSTANCE_PATCHES : "patches", vxs_patches_of(c->about));
+}
+
 void vxs_features_json(vxs_json_writer *w, const vxs_cohort *c)
 {
     static const char *const facts[] = { "features_are", "grid", "preprocessing", "dropped_list" };
     vxs_json_whole(w, "features", (int64_t)c->p);
     for (size_t k = 0; k < sizeof(facts) / sizeof(facts[0]); k++)
         vxs_copy_json(w, facts[k], vxs_json_get(c->about, facts[k]));
-    if (vxs_patches_of(c->about))
-        vxs_copy_json(w, "patches", vxs_patches_of(c->about));
+    vxs_patches_json(w, c);
 }

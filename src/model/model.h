@@ -310,6 +310,8 @@ VXS_MUST_CHECK vxs_status vxs_task_warn(const vxs_context *context, vxs_task *ta
 void vxs_features_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* Writes a parsed JSON value. */
 void vxs_copy_json(vxs_json_writer *writer, const char *key, const vxs_json *value);
+/* Copies how voxels were made that are rows, or instances, of a cohort. */
+void vxs_patches_json(vxs_json_writer *writer, const vxs_cohort *cohort);
 /* Cells of a table with a voxel's i, j, k and its x, y, z in mm. */
 void vxs_write_place_header(vxs_tsv_writer *writer);
 void vxs_write_mm(vxs_tsv_writer *writer, double at);

@@ -216,8 +216,7 @@ static void write_about(const saved *s, FILE *stream)
     vxs_json_text(&w, "features_are", vxs_feature_kind_names[vxs_feature_kind_of(t->cohort)]);
     vxs_copy_json(&w, "grid", vxs_json_get(t->cohort->about, "grid"));
     vxs_copy_json(&w, "preprocessing", vxs_json_get(t->cohort->about, "preprocessing"));
-    if (vxs_patches_of(t->cohort->about))
-        vxs_copy_json(&w, "patches", vxs_patches_of(t->cohort->about));
+    vxs_patches_json(&w, t->cohort);
     vxs_copy_json(&w, "dropped_list", vxs_json_get(t->cohort->about, "dropped_list"));
     vxs_flow_json(&w, t);
     write_training(&w, s);

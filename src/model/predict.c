@@ -91,7 +91,7 @@ static vxs_status same_preprocessing(const vxs_model *m, const vxs_cohort *c, vx
 /* Rows that are voxels are compared by what they were made of; features by their names. */
 static vxs_status same_rows(const vxs_model *m, const vxs_cohort *c, vxs_error *err)
 {
-    const vxs_json *ours = vxs_patches_of(m->about), *theirs = vxs_patches_of(c->about);
+    const vxs_json *ours = vxs_patches_within(m->about), *theirs = vxs_patches_of(c->about);
     if (!m->about || (!ours && !theirs))
         return VXS_OK;
     if (!ours || !theirs)
@@ -515,6 +515,10 @@ vxs_status vxs_model_cohort(const vxs_context *context, const vxs_model *m,
         status = vxs_fail(err, VXS_BAD_DATA,
                           "the model predicts voxels: pass -o DIR for an image of each subject, or "
                           "a cohort of 'voxsift patches'");
+    if (!status && vxs_patches_within(m->about))
+        status = vxs_fail(err, VXS_BAD_DATA,
+                          "the model's subjects are bags of voxels: give a cohort of 'voxsift "
+                          "patches'");
     if (status)
         return status;
     vxs_cohort_settings settings = *sources;

@@ -44,6 +44,19 @@ const char *vxs_task_id_of(const void *task, size_t i)
     return vxs_task_id(task, i);
 }
 
+size_t vxs_task_find(const vxs_task *t, size_t row)
+{
+    size_t low = 0, high = t->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n && t->rows[low] == row ? low : SIZE_MAX;
+}
+
 double vxs_task_weight(const vxs_task *t, size_t i)
 {
     return t->weights ? t->weights[i] : 1;

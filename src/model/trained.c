@@ -62,6 +62,14 @@ static bool invents_ids(const vxs_json *about)
     return is_true(about, "ids_invented");
 }
 
+/* Those of bags are values of a column, unless each row is one. */
+static bool cohort_invents_ids(const vxs_cohort *c)
+{
+    const char *column = vxs_json_get_text(c->about, "id_column");
+    return invents_ids(c->about) &&
+           (!c->bags || !column || strcmp(column, vxs_table_header(c->people, c->id_column)) == 0);
+}
+
 /* Positional ids match only within the same feature file. */
 static char *in_features(const vxs_json *files, const char *id, vxs_error *err)
 {
@@ -71,14 +79,14 @@ static char *in_features(const vxs_json *files, const char *id, vxs_error *err)
 
 static char *id_of(const vxs_cohort *c, size_t i, vxs_error *err)
 {
-    return invents_ids(c->about) ? in_features(vxs_cohort_record(c), id_text(c, i), err)
+    return cohort_invents_ids(c) ? in_features(vxs_cohort_record(c), id_text(c, i), err)
                                  : vxs_person_of(id_text(c, i), err);
 }
 
 /* True if persons are known by generated ids only. */
 static bool invents_persons(const vxs_cohort *c)
 {
-    return invents_ids(c->about) &&
+    return cohort_invents_ids(c) &&
            (c->person_column == VXS_NO_COLUMN || c->person_column == c->id_column);
 }
 
@@ -119,28 +127,39 @@ static void write_sketches(vxs_json_writer *w, const vxs_task *t, const double *
     vxs_json_close_array(w);
 }
 
-/* Arrays "persons", "images", "prints" and "sketches", in the order of the ids. */
-void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints,
-                      const double *sketches)
+/* Those of a bag are the images of all of its instances, many of which may be of one. */
+static void write_images(vxs_json_writer *w, const vxs_task *t)
 {
     const vxs_json *list = vxs_json_get(t->cohort->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
-    vxs_json_bool(w, "ids_invented", invents_ids(t->cohort->about));
+    char image[IMAGE_TEXT], last[IMAGE_TEXT] = "";
+    size_t rows = vxs_cohort_file_rows(t->cohort);
+    vxs_json_open_array(w, "images");
+    for (size_t k = 0; item && k < rows; k++, item = item->next) {
+        if (vxs_task_find(t, vxs_cohort_subject_of(t->cohort, k)) == SIZE_MAX)
+            continue;
+        image_of(item, image);
+        if (t->cohort->bags && strcmp(image, last) == 0)
+            continue;
+        vxs_json_text(w, NULL, *image ? image : NULL);
+        memcpy(last, image, IMAGE_TEXT);
+    }
+    vxs_json_close_array(w);
+}
+
+/* Arrays "persons", "prints" and "sketches", in the order of the ids, and "images", in that of the
+ * cohort's rows. */
+void vxs_trained_json(vxs_json_writer *w, const vxs_task *t, const uint64_t *prints,
+                      const double *sketches)
+{
+    vxs_json_bool(w, "ids_invented", cohort_invents_ids(t->cohort));
     vxs_json_bool(w, "person_said", is_true(t->cohort->about, "person_said"));
     vxs_json_open_array(w, "persons");
     for (size_t i = 0; i < t->n; i++)
         vxs_json_text(w, NULL,
                       invents_persons(t->cohort) ? NULL : person_text(t->cohort, t->rows[i]));
     vxs_json_close_array(w);
-    vxs_json_open_array(w, "images");
-    for (size_t row = 0, next = 0; item && next < t->n; row++, item = item->next) {
-        if (t->rows[next] != row)
-            continue;
-        char image[IMAGE_TEXT];
-        vxs_json_text(w, NULL, *image_of(item, image) ? image : NULL);
-        next++;
-    }
-    vxs_json_close_array(w);
+    write_images(w, t);
     vxs_json_open_array(w, "prints");
     for (size_t i = 0; i < t->n; i++) {
         char print[IMAGE_TEXT];
@@ -215,15 +234,15 @@ static vxs_status read_training(const vxs_model *m, training *t, vxs_error *err)
     return VXS_OK;
 }
 
-static vxs_status find(const training *t, const vxs_cohort *c, size_t i, const vxs_json *item,
-                       uint64_t print, vxs_trained *trained, vxs_error *err)
+/* `seen`: an image of the subject was trained on. */
+static vxs_status find(const training *t, const vxs_cohort *c, size_t i, bool seen, uint64_t print,
+                       vxs_trained *trained, vxs_error *err)
 {
-    char image[IMAGE_TEXT], values[IMAGE_TEXT], *person = NULL;
+    char values[IMAGE_TEXT], *person = NULL;
     char *id = id_of(c, i, err);
     person = vxs_person_of(invents_persons(c) ? "" : person_text(c, i), err);
     vxs_status status = person && id ? VXS_OK : VXS_FAILED;
-    bool known = has(t->images, t->image_count, image_of(item, image)) ||
-                 has(t->images, t->image_count, print_text(print, values));
+    bool known = seen || has(t->images, t->image_count, print_text(print, values));
     if (!status)
         *trained = known ? VXS_TRAINED_ON_IMAGE
                    : has(t->people, t->count, person) || has(t->people, t->count, id)
@@ -360,18 +379,31 @@ static vxs_status find_perhaps(const vxs_model *m, const vxs_cohort *c, vxs_trai
     return status;
 }
 
-vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
-                                vxs_error *err)
+/* Which subjects have an image that was trained on, in any of their rows. */
+static void find_images(const training *t, const vxs_cohort *c, bool *seen)
 {
     const vxs_json *list = vxs_json_get(c->about, "subject_list");
     const vxs_json *item = list ? list->first : NULL;
+    size_t rows = vxs_cohort_file_rows(c);
+    char image[IMAGE_TEXT];
+    for (size_t k = 0; item && k < rows; k++, item = item->next)
+        if (has(t->images, t->image_count, image_of(item, image)))
+            seen[vxs_cohort_subject_of(c, k)] = true;
+}
+
+vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_trained *trained,
+                                vxs_error *err)
+{
     training t;
     vxs_status status = read_training(m, &t, err);
     uint64_t *prints = status ? NULL : vxs_alloc(c->n, sizeof(*prints), err);
+    bool *seen = prints ? vxs_alloc(c->n, sizeof(*seen), err) : NULL;
     if (!status)
-        status = prints ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
-    for (size_t i = 0; i < c->n && !status; i++, item = item ? item->next : NULL)
-        status = find(&t, c, i, item, prints[i], &trained[i], err);
+        status = seen ? vxs_cohort_prints(c, prints, err) : VXS_FAILED;
+    if (!status)
+        find_images(&t, c, seen);
+    for (size_t i = 0; i < c->n && !status; i++)
+        status = find(&t, c, i, seen[i], prints[i], &trained[i], err);
     if (!status)
         status = find_alike(m, c, trained, err);
     /* --person was given for both */
@@ -380,6 +412,7 @@ vxs_status vxs_model_trained_on(const vxs_model *m, const vxs_cohort *c, vxs_tra
     if (!status && !said)
         status = find_perhaps(m, c, trained, err);
     free(prints);
+    free(seen);
     release(&t);
     return status;
 }

@@ -96,14 +96,14 @@ static void write_tolerance(const vxs_results *s)
         stable += stable_of(s, k);
     if (has_clusters(s))
         vxs_html(s->out,
-                 "<p>Clusters are made from the features of all subjects analysed, without the "
+                 "<p>Clusters are made from the features of all subjects analyzed, without the "
                  "target. Spatial tolerance: %f mm, the largest diameter of a cluster: where in it "
                  "the effect is, is not known.</p>\n",
                  number(s, "tolerance_mm"));
     if (stable > 0 || number(s, "mean_selected") == 0)
         return;
     bool voxels = s->record.features_are == VXS_FEATURES_VOXELS;
-    bool single = voxels && !has_clusters(s) && !counts_groups(s);
+    bool single = voxels && !has_clusters(s) && !s->record.settings.blocks.groups;
     vxs_html(s->out, "<p>Nothing is stable. To try: %s.</p>\n",
              single ? VXS_TRY_CLUSTERS : VXS_TRY_MORE);
 }
@@ -121,7 +121,9 @@ static void write_lead(const vxs_results *s)
                      "features; --select-features allows larger ones.</p>\n",
                      unit, number(s, "features_a_half"));
         else
-            fputs("No half selected any.</p>\n", s->out);
+            vxs_html(s->out, "No half selected any%s.</p>\n",
+                     vxs_methods[s->record.task.method].path == VXS_BY_LAMBDA ? ": " VXS_TRY_LAMBDAS
+                                                                              : "");
         return;
     }
     vxs_html(s->out,

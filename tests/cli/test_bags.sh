@@ -57,3 +57,35 @@ refuses 65 "has no value in column 'bag'" voxsift fit $on -o x
 mv kept.tsv c/participants.tsv
 echo 'x' > m/instances.npy
 refuses 65 "instances.npy" voxsift predict m c
+
+# Bags of images, and of voxels of images: rows of the files are not subjects.
+awk -F'\t' -v top="$top" 'NR == 1 { print "scan_id\timage\tbag\tkind"; next } NR < 26 { n = int((NR - 2) / 2);
+    print "scan" NR - 1 "\t" top "/examples/arc/" $2 "\tb" n "\t" (n % 2 ? "x" : "y") }' "$top/examples/arc/participants.tsv" > scans.tsv
+voxsift cohort scans.tsv --image-column image --id-column scan_id --person bag --mask-fraction 0.2 -q -o scans > out
+run voxsift fit scans --target kind --bags bag -q -o pairs
+same "a fit of bags of images" "$code" 0
+same "it knows all of their images" "$("$PYTHON" -c 'import json; print(len(set(json.load(open("pairs/model.json"))["training"]["images"])))')" 24
+run voxsift cv scans --target kind --bags bag --folds 3 --inner-folds 0 -q -o scan-cv
+same "cross-validation of bags of images" "$code" 0
+awk -F'\t' 'NR == 1 { print; next } NR % 2 && NR < 12 { print "new" NR "\t" $2 "\tn" NR "\t" $4 }' scans.tsv > second.tsv
+voxsift cohort second.tsv --image-column image --id-column scan_id --person bag --mask scans/mask.nii.gz -q -o second > out
+run voxsift predict pairs second --training-too
+same "a second image of a bag is known" "$(awk -F'\t' '{ print $NF }' "$work/out" | sort | uniq -c | tr -s ' ' | tr '\n' ' ')" " 5 image  1 trained_on "
+same "ids are bags" "$(head -n 1 "$work/out" | cut -f 1)" bag
+
+voxsift patches "$top/examples/arc/participants.tsv" --image-column t1w --label-column lesion --label-threshold 0.5 --per-class 2 \
+    --only 'age_at_stroke>70' -q -o voxels > out
+on="voxels --target sex --bags participant_id"
+run voxsift cv $on --folds 3 --inner-folds 2 --nlambda 3 -o voxel-cv
+same "voxels of one image are in one bag" "$code" 0
+holds "subjects are people" "of 'sex', 15 subjects" "$work/out"
+run voxsift fit $on -q -o people
+holds "no voxels" "Fitted 'sex' of 15 subjects" "$work/out"
+holds "where instances are" "people/instances.tsv" "$work/out"
+run voxsift check-model people voxels
+same "confirmed" "$code" 0
+run voxsift report people -o people.html
+holds "a page of subjects" "<th>Subjects</th>" people.html
+refuses 65 "bags of voxels" voxsift predict people "$top/examples/arc/participants.tsv" --image-column t1w
+refuses 65 "leave -o out" voxsift predict people "$top/examples/arc/participants.tsv" --image-column t1w -o x
+rm -rf ./*

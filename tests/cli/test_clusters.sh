@@ -131,3 +131,13 @@ refuses 2 "'--clusters atlas:' expects an atlas" voxsift stability s "${few[@]}"
 refuses 2 "the features are not" voxsift stability m "${few[@]}" --clusters 5 -o n
 refuses 2 "give one of the two" voxsift stability s "${few[@]}" --method group-lasso --groups patches:4 --clusters 5 -o n
 same "nothing was written" "$(ls -d n 2>/dev/null)" ""
+
+# what to try: by a path of two models nothing or everything is selected; clusters do not go with groups
+run voxsift stability s --target score --pairs 2 --method graphnet --nlambda 2 -o few
+holds "why no half selected any" "more values of lambda (--nlambda)" "$work/out"
+run voxsift report few -q -o few.html
+holds "the page says it as well" "more values of lambda (--nlambda)" few.html
+run voxsift stability s --target score --pairs 2 --select-features 1 --threshold 1 --seed 2 -o none
+holds "clusters are advised" "--clusters auto" "$work/out"
+run voxsift stability s --target score --pairs 2 --method group-lasso --groups patches:2 --select-features 60 --threshold 1 -o grouped
+holds "without groups" "try: a larger --wrong" "$work/out"

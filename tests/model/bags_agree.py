@@ -116,7 +116,7 @@ wanted = S @ w + b[0]
 def predicted(*what):
     t = table(run("predict", "m", *what, "--training-too", "-q")[0].splitlines())
     p = np.array([float(v) for v in t["p_yes"]])
-    return t["participant_id"], np.log(p / (1 - p))
+    return t["bag"], np.log(p / (1 - p))
 
 
 who, z = predicted("c")
@@ -154,7 +154,7 @@ check("a NaN of a subject in use is refused", "is not a finite number in instanc
 # Each fold of a cross-validation is a fit on the others.
 run("cv", "c", *BASE, "--folds", "group", "--group", "site", "--inner-folds", "0", "--lambda-ratio", "0.2", "--bandwidth", "0.5", "--tol", "1e-9", "-q", "-o", "cv")
 t = table(open("cv/predictions.tsv"))
-held_out = {i: float(s) for i, s in zip(t["participant_id"], t["score_yes"])}
+held_out = {i: float(s) for i, s in zip(t["bag"], t["score_yes"])}
 for site in range(4):
     run("fit", "c", *BASE, "--exclude", f"site=s{site}", "--lambda-ratio", "0.2", "--bandwidth", "0.5", "--tol", "1e-9", "-q", "-o", "m", "--force")
     confirm(f"fold {site}", "m", np.array([i for i in everybody if names_of[i] % 4 != site]), 0.5)
@@ -165,7 +165,7 @@ run("cv", "c", *BASE, "--folds", "3", "--inner-folds", "3", "--nlambda", "8", "-
 about = json.load(open("two/cv.json"))
 check("inner folds choose the width", all(f["bandwidth"] in (0.2, 2) for f in about["each_fold"]), about["each_fold"][0])
 check("from all of them", sorted(set(about["bandwidths"])) == [0.2, 2])
-check("bags are folded", len({(i, f) for i, f in zip(*[table(open("two/predictions.tsv"))[c] for c in ("participant_id", "fold")])}) == BAGS)
+check("bags are folded", len({(i, f) for i, f in zip(*[table(open("two/predictions.tsv"))[c] for c in ("bag", "fold")])}) == BAGS)
 
 # One thread or two, and chunks.
 for words in (("--nthreads", "1"), ("--nthreads", "2")):
@@ -200,7 +200,7 @@ people["who"] = [f"p{b // 2}" for b in bag]
 cohort("persons", slice(None), NAMES, X, "--person", "who")
 run("cv", "persons", *BASE, "--folds", "4", "--inner-folds", "2", "--nlambda", "4", "-q", "-o", "pcv")
 t = table(open("pcv/folds.tsv"))
-fold = {i: f for i, f in zip(t["participant_id"], t["fold"])}
+fold = {i: f for i, f in zip(t["bag"], t["fold"])}
 check("persons are in one fold", all(fold[f"b{2 * k:02}"] == fold[f"b{2 * k + 1:02}"] for k in range(BAGS // 2)))
 check("and are counted", json.load(open("pcv/cv.json"))["people"] == BAGS // 2)
 

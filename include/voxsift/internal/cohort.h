@@ -165,6 +165,11 @@ VXS_MUST_CHECK vxs_status vxs_patches_make(const vxs_context *context,
                                            vxs_patch_summary *summary, vxs_error *err);
 /* How the rows of a cohort or model were made if they are voxels; otherwise NULL. */
 const vxs_json *vxs_patches_of(const vxs_json *about);
+/* The same of an open cohort; NULL where voxels are the instances of bags. */
+const vxs_json *vxs_cohort_patches(const vxs_cohort *cohort);
+/* How the voxels were made that are rows, or instances of bags; otherwise NULL. */
+#define VXS_INSTANCE_PATCHES "instance_patches"
+const vxs_json *vxs_patches_within(const vxs_json *about);
 
 /* ---- Rows that are bags of instances --------------------------------------------------------- */
 
@@ -190,8 +195,9 @@ typedef struct vxs_bags {
     size_t count, width; /* instances; features of each of them */
     float *values;       /* count x width, one instance after the other, those of a bag together */
     size_t *first;       /* n + 1: instances of bag i are first[i] ... first[i + 1] - 1 */
-    double *at;          /* count x 3: centers in mm; NULL: they have no place */
-    double near;         /* instances with centers that are farther apart are not compared */
+    size_t *of_row; /* count: the bag of each row of the cohort's files; NULL: row k is bag k */
+    double *at;     /* count x 3: centers in mm; NULL: they have no place */
+    double near;    /* instances with centers that are farther apart are not compared */
     vxs_feature_kind kind; /* of the features of an instance */
     vxs_table *names;      /* of these features, as those of a cohort */
     size_t name_column;
@@ -215,6 +221,11 @@ bool vxs_cohort_is_dense(const vxs_cohort *cohort);
 vxs_feature_kind vxs_feature_kind_of(const vxs_cohort *cohort);
 /* Name of a feature of the instances, as vxs_cohort_feature. */
 const char *vxs_bags_feature(const vxs_bags *bags, size_t j, char buffer[32]);
+/* The subject that row k of the cohort's files is of, and entry k of its lists in cohort.json: k, or
+ * its bag. */
+size_t vxs_cohort_subject_of(const vxs_cohort *cohort, size_t k);
+/* How many rows the cohort's files have: its subjects, or all instances of its bags. */
+size_t vxs_cohort_file_rows(const vxs_cohort *cohort);
 /* Refuses a NaN or infinite value of an instance of bag i. */
 VXS_MUST_CHECK vxs_status vxs_bags_check(const vxs_cohort *cohort, size_t i, vxs_error *err);
 

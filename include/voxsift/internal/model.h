@@ -68,6 +68,8 @@ bool vxs_task_has_logits(const vxs_task *task);
 /* Id of subject i in the table; the second one is a vxs_id_of. */
 const char *vxs_task_id(const vxs_task *task, size_t i);
 const char *vxs_task_id_of(const void *task, size_t i);
+/* The task's number of this row of the cohort; SIZE_MAX: it has no part. */
+size_t vxs_task_find(const vxs_task *task, size_t row);
 
 /* Makes what the fits on all parts of a task have in common, such as groups from a table, if the
  * task does not have it yet: a table that changes during a run is not read again. */
@@ -252,8 +254,12 @@ const char *vxs_baseline_words(const char *key, bool covariates);
 #define VXS_DENSE_WORSE "By %s the model predicts better than a linear model that weighs all %s."
 /* What to try where no feature is stable. */
 #define VXS_TRY_CLUSTERS                                                                           \
-    "--clusters auto: neighbors share the selection, and clusters of them do not; or a larger "    \
-    "--wrong"
+    "--clusters auto, as each half selects another one of similar neighbors, but the same "        \
+    "cluster; or a larger --wrong"
+/* And where no half selected any. */
+#define VXS_TRY_LAMBDAS                                                                            \
+    "all models of a path are empty or have more features than a half may select; more values of " \
+    "lambda (--nlambda) give others between"
 #define VXS_TRY_MORE                                                                               \
     "a larger --wrong, which lets halves select more; with few subjects there may be none"
 /* Noun for so many features: "voxels", "regions", or "features"; "voxel" for 1. */
