@@ -139,5 +139,5 @@ run voxsift report few -q -o few.html
 holds "the page says it as well" "more values of lambda (--nlambda)" few.html
 run voxsift stability s --target score --pairs 2 --select-features 1 --threshold 1 --seed 2 -o none
 holds "clusters are advised" "--clusters auto" "$work/out"
-run voxsift stability s --target score --pairs 2 --method group-lasso --groups patches:2 --select-features 60 --threshold 1 -o grouped
+run voxsift stability s --target score --pairs 2 --method group-lasso --groups patches:3 --select-features 20 --threshold 1 --seed 2 -o grouped
 holds "without groups" "try: a larger --wrong" "$work/out"
