@@ -55,6 +55,15 @@ static const char *weakly(const subject *s)
                                              : "";
 }
 
+/* Models are named by their methods: which of these is better is another question. */
+static const char *of_these(const subject *s)
+{
+    return s->d->resampled.p < VXS_COMPARE_LEVEL || s->row->best_at_one
+               ? ""
+               : " This is of these fitted models: that the method is better when trained on "
+                 "another sample is not shown.";
+}
+
 /* The model with the larger value is named first; so is the better one where a metric has one. */
 static char *say_better(const subject *s, vxs_error *err)
 {
@@ -62,10 +71,10 @@ static char *say_better(const subject *s, vxs_error *err)
     bool first = (s->d->value > 0) != s->row->is_error;
     double low = s->d->value > 0 ? s->d->low : -s->d->high;
     double high = s->d->value > 0 ? s->d->high : -s->d->low;
-    return vxs_format(err, "%s %s %s by %s in %s (%s%s).%s", first ? s->first : s->second,
+    return vxs_format(err, "%s %s %s by %s in %s (%s%s).%s%s", first ? s->first : s->second,
                       s->row->best_at_one ? "is larger than" : "predicts better than",
                       first ? s->second : s->first, vxs_score_text(fabs(s->d->value), false, value),
-                      s->words, facts(s, low, high, text), also_t(s, t), weakly(s));
+                      s->words, facts(s, low, high, text), also_t(s, t), weakly(s), of_these(s));
 }
 
 static char *conclude(const subject *s, vxs_error *err)
