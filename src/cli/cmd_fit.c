@@ -329,6 +329,16 @@ static vxs_status cross_validate(const vxs_call *call, const vxs_task *task, int
     return vxs_cv_choose(call->context, task, &settings, method, path, selection, err);
 }
 
+/* The least penalized of the values that were tried: the best one may be beyond. */
+static const char *at_the_end(const vxs_selection *s)
+{
+    const vxs_tuning_grid *t = &s->tuning;
+    if (t->count < 2 || s->value != t->values[t->count - 1])
+        return "";
+    return t->by == VXS_BY_LAMBDA ? ", the smallest value that was tried,"
+                                  : ", the largest value that was tried,";
+}
+
 /* Replaces --lambda-ratio by the cross-validated value. */
 static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
                                 vxs_method_settings *method, vxs_selection *selection,
@@ -342,12 +352,13 @@ static vxs_status choose_lambda(const vxs_call *call, const vxs_task *task,
     vxs_status status = cross_validate(call, task, s->choose, method, selection, err);
     if (status)
         return status;
-    vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s%s in %s s",
+    vxs_log(call->context, VXS_LOG_INFO, "%s CV chose %s %s%s%s in %s s",
             s->choose > 0                  ? count
             : s->choose == CHOOSE_BY_GROUP ? "leave-one-group-out"
                                            : "internal",
             vxs_short_text(selection->value, point), vxs_point_words(selection),
-            vxs_axis_chosen(selection, across), vxs_short_text(vxs_seconds() - start, seconds));
+            at_the_end(selection), vxs_axis_chosen(selection, across),
+            vxs_short_text(vxs_seconds() - start, seconds));
     vxs_selection_take(task, selection, method);
     return VXS_OK;
 }

@@ -266,5 +266,12 @@ works "--force" voxsift fit c --target age -o m --force
 holds "replaced" '"target": "age"' m/model.json
 same "replaced whole" "$(ls m | tr '\n' ' ')" "mask.nii.gz model.json sha256sums weights.nii.gz weights.tsv "
 same "no half-made output" "$(find . -name '*.part-*')$(ls -A tmp)" ""
+
+# the end of what was tried is no optimum
+voxsift simulate lasso --subjects 60 --features 40 --nonzero 0.3 --noise 0.1 --seed 4 -q -o sim > "$work/out"
+run voxsift fit sim --target score --choose-lambda 3 --nlambda 3 --lambda-ratio 0.5 -o end
+holds "the end is said" "CV chose 0.5 of lambda_max, the smallest value that was tried, in" "$work/err"
+run voxsift fit sim --target score --choose-lambda 3 --choose-rule 1se -o between
+same "and only there" "$(grep -c 'CV chose .* of lambda_max in ' "$work/err")" 1
 rm -rf ./*
 nothing_left "fit"
