@@ -13,6 +13,18 @@ typedef struct {
     double alpha[MOST], mu[ROUNDS], b[2];
 } example;
 
+static void multiply(example *e)
+{
+    size_t m = e->rounds * WIDTH, planes = e->planes;
+    for (size_t h = 0; h < e->rounds; h++) {
+        e->grams[h] = e->gram[h];
+        for (size_t k = 0; k < planes * planes; k++)
+            for (size_t c = 0; c < WIDTH; c++)
+                e->gram[h][k / planes * MOST + k % planes] +=
+                    e->a[k / planes * m + h * WIDTH + c] * e->a[k % planes * m + h * WIDTH + c];
+    }
+}
+
 /* The first plane costs nothing, as the truth does; every fourth equals the one before. */
 static void make(example *e, uint64_t number, size_t planes, size_t rounds, size_t free_columns)
 {
@@ -32,13 +44,7 @@ static void make(example *e, uint64_t number, size_t planes, size_t rounds, size
                 from < k ? e->along[j * planes + from] : vxs_random_normal(&random, at++);
         e->offset[k] = from < k ? e->offset[from] : 5 * vxs_random_uniform(&random, at++);
     }
-    for (size_t h = 0; h < rounds; h++) {
-        e->grams[h] = e->gram[h];
-        for (size_t k = 0; k < planes * planes; k++)
-            for (size_t c = 0; c < WIDTH; c++)
-                e->gram[h][k / planes * MOST + k % planes] +=
-                    e->a[k / planes * m + h * WIDTH + c] * e->a[k % planes * m + h * WIDTH + c];
-    }
+    multiply(e);
 }
 
 /* (sum |omega_h|)^2 / 2 + C times the largest plane, omega_h = -mu_h A_h'alpha. */
@@ -63,10 +69,25 @@ static double value_of(const example *e, double cost)
     return norms * norms / 2 + cost * most;
 }
 
+static void is_feasible(const example *e, double cost)
+{
+    double sum = 0, shares = 0, along[2] = { 0, 0 };
+    for (size_t k = 0; k < e->planes; k++) {
+        cr_assert(e->alpha[k] >= 0);
+        sum += e->alpha[k];
+        for (size_t j = 0; j < e->free_columns; j++)
+            along[j] += e->along[j * e->planes + k] * e->alpha[k];
+    }
+    for (size_t h = 0; h < e->rounds; h++)
+        shares += e->mu[h];
+    cr_assert(fabs(sum - cost) <= 1e-12 * cost && fabs(shares - 1) <= 1e-12);
+    cr_assert(fabs(along[0]) + fabs(along[1]) <= 1e-9 * cost, "%g, %g of %g", along[0], along[1],
+              cost);
+}
+
 static void confirm(example *e, double cost)
 {
     vxs_error err = VXS_ERROR_INIT;
-    double sum = 0, shares = 0, along[2] = { 0, 0 };
     vxs_plane_master master = { .planes = e->planes,
                                 .rounds = e->rounds,
                                 .equations = e->free_columns,
@@ -80,17 +101,7 @@ static void confirm(example *e, double cost)
                                 .mu = e->mu,
                                 .free_weights = e->b };
     WORKS(vxs_plane_master_solve(&master, &err), err);
-    for (size_t k = 0; k < e->planes; k++) {
-        cr_assert(e->alpha[k] >= 0);
-        sum += e->alpha[k];
-        for (size_t j = 0; j < e->free_columns; j++)
-            along[j] += e->along[j * e->planes + k] * e->alpha[k];
-    }
-    for (size_t h = 0; h < e->rounds; h++)
-        shares += e->mu[h];
-    cr_assert(fabs(sum - cost) <= 1e-12 * cost && fabs(shares - 1) <= 1e-12);
-    cr_assert(fabs(along[0]) + fabs(along[1]) <= 1e-9 * cost, "%g, %g of %g", along[0], along[1],
-              cost);
+    is_feasible(e, cost);
     double value = value_of(e, cost);
     cr_assert(master.lower <= value + 1e-9 * fabs(value) && master.lower >= -1e-9 * cost);
     cr_assert(value - master.lower <= 1e-6 * cost * 5, "%zu planes, %zu rounds, C %g: %g and %g",
