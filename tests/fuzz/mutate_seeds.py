@@ -118,6 +118,7 @@ MODELS = {
     "svm-poly": ("columns", "--target score --method svm --kernel poly --degree 2 --standardize unit"),
     "svm-given": ("columns", "--target dx --method svm --kernel precomputed --kernel-file {s}/raw/kernel.npy --C 1"),
     "svm-pairs": ("columns", "--target three --method svm --multiclass one-vs-one --kernel rbf --gamma 0.5 --C 1 --confounds age --confounds-as regress"),
+    "svm-rank": ("columns", "--target three --method svm --multiclass one-vs-one --kernel rbf --rank 5 --C 1"),
     "mkl": ("columns", "--target dx --method mkl --groups file:{s}/raw/groups.tsv --C 1"),
     "mkl-score": ("voxels", "--target score --method mkl --groups patches:6 --C 1"),
     "mkl-pairs": ("columns", "--target three --method mkl --groups file:{s}/raw/groups.tsv --multiclass one-vs-one --C 1"),

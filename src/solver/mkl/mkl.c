@@ -28,7 +28,7 @@
 #define DEEP        1e-10 /* of the empty value */
 #define MOST_ROUNDS 100
 #define CONSTANT    1e-12 /* of the empty value: what all kernels may gain and yet have no weight */
-#define NEAR        0.9 /* of the largest beta'K_g beta: kernels kept for the next C */
+#define NEAR        0.9   /* of the largest beta'K_g beta: kernels kept for the next C */
 
 typedef struct {
     vxs_solver solver;
