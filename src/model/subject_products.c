@@ -11,14 +11,19 @@
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
+/* A regression takes the means out anyway; far from 0 they would leave rounding behind. */
+static bool is_centered(const vxs_task *t)
+{
+    return t->settings.standardize != (int)VXS_STANDARDIZE_NONE || vxs_task_regresses(t);
+}
+
 vxs_products *vxs_products_new(const vxs_task *t, vxs_error *err)
 {
     size_t count = t->cohort->p;
     vxs_products *p = vxs_alloc(1, sizeof(*p), err);
     if (!p)
         return NULL;
-    *p = (vxs_products){ .lock = PTHREAD_MUTEX_INITIALIZER,
-                         .centered = t->settings.standardize != (int)VXS_STANDARDIZE_NONE };
+    *p = (vxs_products){ .lock = PTHREAD_MUTEX_INITIALIZER, .centered = is_centered(t) };
     if (!t->penalties)
         return p;
     p->penalties = vxs_alloc(count, sizeof(*p->penalties), err);
@@ -72,7 +77,7 @@ void vxs_kernel_return(vxs_products *p, double *kernel)
 
 static bool is_scaled_as(const vxs_products *p, const vxs_task *t)
 {
-    if (p->centered != (t->settings.standardize != (int)VXS_STANDARDIZE_NONE))
+    if (p->centered != is_centered(t))
         return false;
     if (!p->penalties || !t->penalties)
         return p->penalties == t->penalties;

@@ -144,6 +144,16 @@ for kind, way, regress, weighted, classes in itertools.product(("linear", "rbf",
     check(what + ": certificate", json.loads(run("check-model", "m", "c", "--json")[0])["holds"] is True)
     check(what + ": files", ("training.npy" in os.listdir("m")) == (kind != "linear"))
 
+# ---- Features far from 0: what a regression leaves is the same with and without centering before it ---------
+cohort("far", X + 1e5)
+open("groups.tsv", "w").write("group\tfeature\n" + "".join(f"g{j // 10}\tf{j}\n" for j in range(P)))
+for way in (["--method", "svm"], ["--method", "mkl", "--groups", "file:groups.tsv"]):
+    at = {}
+    for standardize in ("none", "center"):
+        run("fit", "far", "--target", "score", *way, "--confounds", "age,sex", "--confounds-as", "regress", "--standardize", standardize, "--tol", "1e-9", "-q", "--force", "-o", "m")
+        at[standardize] = weights_of("m")
+    check(f"{way[1]} regressed far from 0", near(at["none"], at["center"], 1e-7), abs(at["none"] - at["center"]).max())
+
 # ---- What is edited is seen ------------------------------------------------------------------------------
 for kind in ("linear", "rbf"):
     run("fit", "c", "--target", "dx", "--kernel", kind, *base, "-o", "m")
