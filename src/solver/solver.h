@@ -148,8 +148,8 @@ extern const char *const vxs_screen_names[], *const vxs_inner_names[];
                  .head = VXS_HEAD_HYPER)
 
 #define VXS_BAG_WIDTHS_ROW                                                                         \
-    VXS_TEXT_ROW("bandwidth", "LIST", VXS_AT(bags.widths), "of --bags: sigma^2 in medians of D",   \
-                 .head = VXS_HEAD_HYPER,                                                           \
+    VXS_TEXT_ROW("bandwidth", "LIST", VXS_AT(bags.widths),                                         \
+                 "of --bags: sigma^2, in medians of squared distances", .head = VXS_HEAD_HYPER,    \
                  .more = "The median is that of D between training subjects and instances of "     \
                          "others. Folds choose from a list, default 0.1,0.25,0.5,1; default "      \
                          "without folds 0.25.")
