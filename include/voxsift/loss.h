@@ -56,6 +56,9 @@ typedef struct {
     const vxs_sample_loss *sample; /* loss of one prediction per sample; or */
     /* loss of k predictions; or both NULL, for losses of a single algorithm */
     const vxs_joint_loss *joint;
+    /* the value, and both derivatives of all samples, in one pass; NULL: one after the other */
+    double (*expand)(const struct vxs_loss *loss, const double *z, double *gradient,
+                     double *curvature);
 } vxs_loss_kind;
 
 /* What a wrong output costs. An output says who is positive: with a positives found and b falsely

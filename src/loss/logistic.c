@@ -48,10 +48,25 @@ static double outside(double s, double inside, double y, double threshold)
     return vxs_distance_to_interval(-y * s, -y * inside, 0, 1);
 }
 
+/* The numbers of the functions above, with one exponential for all. */
+static double expand(const vxs_loss *l, const double *z, double *first, double *second)
+{
+    double sum = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double u = vxs_loss_weight(l, i), y = l->y[i], margin = y * z[i];
+        double e = exp(-fabs(margin)), smaller = e / (1 + e), larger = 1 / (1 + e);
+        sum += u * (margin > 0 ? log1p(e) : log1p(e) - margin);
+        first[i] = u * (-y * (margin > 0 ? smaller : larger));
+        second[i] = u * (smaller * larger);
+    }
+    return sum;
+}
+
 static const vxs_sample_loss sample = { value, gradient, curvature, conjugate, outside };
 
 const vxs_loss_kind vxs_logistic_loss = { .name = "logistic",
                                           .targets = "-1 or 1",
                                           .is_target = vxs_is_sign,
                                           .gamma = 4,
-                                          .sample = &sample };
+                                          .sample = &sample,
+                                          .expand = expand };

@@ -66,6 +66,15 @@ void vxs_loss_curvature(const vxs_loss *l, const double *z, double *curvature)
         curvature[i] = vxs_loss_weight(l, i) * f->curvature(z[i], l->y[i], l->threshold);
 }
 
+double vxs_loss_expand(const vxs_loss *l, const double *z, double *gradient, double *curvature)
+{
+    if (l->kind->expand)
+        return l->kind->expand(l, z, gradient, curvature);
+    vxs_loss_gradient(l, z, gradient);
+    vxs_loss_curvature(l, z, curvature);
+    return vxs_loss_value(l, z);
+}
+
 /* u = 0 implies s = 0, since s is a multiple of u f'. */
 double vxs_loss_conjugate(const vxs_loss *l, const double *s)
 {

@@ -112,21 +112,20 @@ void vxs_covariates_fit_balance(vxs_covariates_fit *s, const double *curvature, 
 
 /* ---- Newton ---------------------------------------------------------------------------------- */
 
-static double value_at(const vxs_covariates_fit *s, const double *z, const double *b,
-                       double *prediction)
+/* The value at b, and derivatives by predictions. */
+static double value_at(vxs_covariates_fit *s, const double *z, const double *b, double *prediction)
 {
     memcpy(prediction, z, s->n * sizeof(*prediction));
     for (size_t r = 0; r < s->rank; r++)
         cblas_daxpy((int)s->n, b[r], s->basis + r * s->n, 1, prediction, 1);
-    return vxs_loss_value(&s->problem->loss, prediction);
+    return vxs_loss_expand(&s->problem->loss, prediction, s->gradient, s->curvature);
 }
 
 /* The negative gradient by b, stored behind the factor; false if it is rounding. */
-static bool find_gradient(vxs_covariates_fit *s, const double *prediction)
+static bool find_gradient(vxs_covariates_fit *s)
 {
     double *down = s->gram + s->rank * s->rank, size = 0;
     bool steep = false;
-    vxs_loss_gradient(&s->problem->loss, prediction, s->gradient);
     for (size_t i = 0; i < s->n; i++)
         size += s->gradient[i] * s->gradient[i];
     for (size_t r = 0; r < s->rank; r++) {
@@ -171,9 +170,8 @@ static double newton(vxs_covariates_fit *s, const double *z, double *prediction)
 {
     double value = value_at(s, z, s->b, prediction);
     for (int step = 0, flat = 0; step < STEPS && s->rank > 0 && flat < 4; step++) {
-        if (!find_gradient(s, prediction))
+        if (!find_gradient(s))
             return value;
-        vxs_loss_curvature(&s->problem->loss, prediction, s->curvature);
         vxs_covariates_fit_factor(s, s->curvature);
         double next = step_down(s, z, value + slack_of(s, prediction, value), prediction);
         if (next == INFINITY)

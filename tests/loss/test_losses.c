@@ -75,6 +75,31 @@ Test(losses, gradients_are_differences_of_values)
     }
 }
 
+/* Also far from 0, where exponentials end. */
+Test(losses, all_at_once_are_the_same_bits_as_one_after_the_other)
+{
+    for (size_t k = 0; vxs_loss_kinds[k]; k++) {
+        example e;
+        double first[2][N * K], second[2][N * K];
+        if (!vxs_loss_kinds[k]->sample)
+            continue;
+        vxs_loss loss = make(&e, vxs_loss_kinds[k]);
+        for (double size = 1e-3; size < 1e6; size *= 10) {
+            for (size_t i = 0; i < N; i++)
+                e.z[i] *= size;
+            double value = vxs_loss_value(&loss, e.z);
+            vxs_loss_gradient(&loss, e.z, first[0]);
+            vxs_loss_curvature(&loss, e.z, second[0]);
+            cr_assert(vxs_loss_expand(&loss, e.z, first[1], second[1]) == value, "%s: %g",
+                      loss.kind->name, size);
+            for (size_t i = 0; i < N; i++)
+                cr_assert(first[0][i] == first[1][i] && second[0][i] == second[1][i],
+                          "%s, %zu: %g and %g, %g and %g", loss.kind->name, i, first[0][i],
+                          first[1][i], second[0][i], second[1][i]);
+        }
+    }
+}
+
 /* F(z) + F*(s) >= s'z for every s in the domain, with equality where s is the gradient at z. */
 Test(losses, conjugates_meet_values_at_gradients_and_nowhere_fall_below)
 {

@@ -23,6 +23,8 @@ double vxs_dual_scale(const vxs_loss *loss, const double *theta, double lambda, 
 void vxs_loss_gradient(const vxs_loss *loss, const double *z, double *gradient);
 /* n: u f''; for the multinomial loss n x k: the probabilities p, where f'' = diag(p) - p p'. */
 void vxs_loss_curvature(const vxs_loss *loss, const double *z, double *curvature);
+/* The value, u f' and u f'' at once. */
+double vxs_loss_expand(const vxs_loss *loss, const double *z, double *gradient, double *curvature);
 /* sum (u f)*(s); infinite outside its domain */
 double vxs_loss_conjugate(const vxs_loss *loss, const double *s);
 /* Distance of s from the domain at the worst sample: the fraction of the segment to `inside`, a
