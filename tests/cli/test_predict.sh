@@ -72,7 +72,7 @@ full() { (trap '' XFSZ; ulimit -f $blocks; "$@" 2>&1 > /dev/null) | cat > said; 
 mkdir tmp
 for blocks in 0 1; do for how in "m --npy x.npy --rows who.tsv" "m --feature-table f.tsv --participants who.tsv" "mi images.tsv --image-column image"; do
     full env TMPDIR="$PWD/tmp" voxsift predict $how
-    holds "a full disk: $how" "temporary files in '$PWD/tmp' (" said
+    holds "a full disk: $how" "temporary files in '$PWD/tmp'" said
     same "no file that is temporary" "$(grep -c "voxsift-" said)" 0
 done; done
 same "nothing is left there" "$(ls tmp)" ""
