@@ -102,4 +102,4 @@ for subjects in (100, 200):
             hit, covered, outside, wrong, null, tolerance = np.array(rows, float).T
             far = np.nanmean(outside) if np.isfinite(outside).any() else np.nan
             print(f"| {subjects} | {smooth} mm | {way} | {hit.mean():.2f} | {int((hit == 3).sum())} of {cohorts} | {covered.mean():.2f} | {far:.2f} | "
-                  f"{wrong.mean():.2f} | {int((null > 0).sum())} of {cohorts} | {null.mean():.2f} | {tolerance.mean():.1f} mm |", flush=True)
+                  f"{wrong.mean():.2f} | {int((null > 0).sum())} of {cohorts} | {null.mean():.2f} | {0 if way == "voxels" else tolerance.mean():.1f} mm |", flush=True)
