@@ -70,8 +70,8 @@ typedef struct {
     double number; /* beta of fbeta; of top: how many are called positive, */
     int unit;      /* VXS_TOP_...: a number, a share of the samples, or times n+ */
 } vxs_output_measure;
-/* Reads "error", "balanced", "f1", "fbeta:2", "gmean", "top:20", "top:10%", "top:2p", "breakeven" or
- * "roc". */
+/* Reads "error", "balanced", "f1", "fbeta:2", "gmean", "top:20", "top:10%", "top:2p", "breakeven"
+ * or "roc". */
 VXS_MUST_CHECK vxs_status vxs_measure_read(const char *text, vxs_output_measure *measure,
                                            vxs_error *err);
 
@@ -95,8 +95,8 @@ extern const vxs_loss_kind vxs_hinge_loss;
 extern const vxs_loss_kind vxs_margin_loss; /* max(0, 1 - y z), y being -1 or 1: that of the SVM */
 /* max(0, |y - z| - threshold): that of support vector regression */
 extern const vxs_loss_kind vxs_epsilon_loss;
-/* max over outputs v of cost(v) + (v - r)'z, r the truth: a convex bound of a measure of all samples
- * at once, y being -1 or 1 */
+/* max over outputs v of cost(v) + (v - r)'z, r the truth: a convex bound of a measure of all
+ * samples at once, y being -1 or 1 */
 extern const vxs_loss_kind vxs_measure_loss;
 /* log sum over classes c of exp(z_c) - z_y: y is the index of a class */
 extern const vxs_loss_kind vxs_multinomial_loss;

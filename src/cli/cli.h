@@ -82,8 +82,8 @@ typedef struct {
     const vxs_param *params, *more_params,
         *most_params; /* the command's own options; may be NULL */
     unsigned takes;
-    /* options that it takes and does not offer: refused with the reason, or without effect in it, as
-     * those of a line for cv in permute; ends with NULL, may be NULL */
+    /* options that it takes and does not offer: refused with the reason, or without effect in it,
+     * as those of a line for cv in permute; ends with NULL, may be NULL */
     const char *const *unoffered;
     const vxs_example *examples;
     vxs_status (*run)(const vxs_call *call, vxs_error *err);

@@ -30,6 +30,30 @@ typedef struct {
 
 /* ---- The factor ------------------------------------------------------------------------------ */
 
+/* Where the kernel's values are from: rows, or a matrix. */
+typedef struct {
+    const vxs_kernel *kernel;
+    const vxs_kernel_rows *rows;
+    const double *matrix; /* n x n, or NULL */
+    int nthreads;
+} source;
+
+static double own_value(const source *from, size_t n, size_t i)
+{
+    if (from->matrix)
+        return from->matrix[i * n + i];
+    const double own = from->rows->own[i];
+    return vxs_kernel_value(from->kernel, own, own, own);
+}
+
+static void fetch_column(const source *from, size_t n, size_t j, double *column)
+{
+    if (from->matrix)
+        memcpy(column, from->matrix + j * n, n * sizeof(*column));
+    else
+        vxs_kernel_row(from->kernel, from->rows, j, column);
+}
+
 /* The first of the largest; SIZE_MAX: none is above the floor. */
 static size_t find_landmark(const double *lacks, size_t n, double floor)
 {
@@ -58,14 +82,14 @@ static void add_rows(const vxs_low_rank *l, const double *before, double root, s
 }
 
 /* `before`: the landmark's row of the factor. */
-static void add_landmark(vxs_low_rank *l, const vxs_kernel *kernel, const vxs_kernel_rows *rows,
-                         size_t p, double *before, double *lacks)
+static void add_landmark(vxs_low_rank *l, const source *from, size_t p, double *before,
+                         double *lacks)
 {
     double *column = l->factor + l->rank * l->n, root = sqrt(lacks[p]);
     for (size_t k = 0; k < l->rank; k++)
         before[k] = l->factor[k * l->n + p];
-    vxs_kernel_row(kernel, rows, p, column);
-#pragma omp parallel for num_threads(rows->nthreads) schedule(static)
+    fetch_column(from, l->n, p, column);
+#pragma omp parallel for num_threads(from->nthreads) schedule(static)
     for (size_t first = 0; first < l->n; first += TILE)
         add_rows(l, before, root, first, lacks);
     for (size_t k = 0; k < l->rank; k++) { /* but for rounding it is */
@@ -89,8 +113,8 @@ static void measure_rest(low_rank *g, const double *lacks)
             g->own[i] += l->factor[k * l->n + i] * l->factor[k * l->n + i];
 }
 
-static vxs_status factorize(const vxs_context *context, const vxs_kernel *kernel,
-                            const vxs_kernel_rows *rows, size_t most, low_rank *g, vxs_error *err)
+static vxs_status factorize(const vxs_context *context, const source *from, size_t most,
+                            low_rank *g, vxs_error *err)
 {
     vxs_low_rank *l = &g->low;
     const size_t n = l->n;
@@ -98,7 +122,7 @@ static vxs_status factorize(const vxs_context *context, const vxs_kernel *kernel
     if (!lacks)
         return VXS_FAILED;
     for (size_t i = 0; i < n; i++) {
-        lacks[i] = vxs_kernel_value(kernel, rows->own[i], rows->own[i], rows->own[i]);
+        lacks[i] = own_value(from, n, i);
         l->trace += lacks[i];
         largest = fmax(largest, lacks[i]);
     }
@@ -107,7 +131,7 @@ static vxs_status factorize(const vxs_context *context, const vxs_kernel *kernel
         size_t p = find_landmark(lacks, n, DEPENDENT * largest);
         if (p == SIZE_MAX)
             break;
-        add_landmark(l, kernel, rows, p, lacks + n, lacks);
+        add_landmark(l, from, p, lacks + n, lacks);
         status = vxs_check_interrupted(context, err);
     }
     measure_rest(g, lacks);
@@ -281,16 +305,15 @@ static const vxs_design_kind low_rank_kind = { .scan = scan,
                                                .release = release,
                                                .gram = &requests };
 
-vxs_status vxs_low_rank_new(const vxs_context *context, const vxs_kernel *kernel,
-                            const vxs_kernel_rows *rows, size_t most, size_t room_of_blocks,
-                            vxs_design **design, vxs_error *err)
+static vxs_status make(const vxs_context *context, const source *from, size_t n, size_t most,
+                       size_t room_of_blocks, vxs_design **design, vxs_error *err)
 {
-    const size_t n = rows->m, columns = most < n ? most : n;
+    const size_t columns = most < n ? most : n;
     low_rank *g = vxs_alloc(1, sizeof(*g), err);
     if (!g)
         return VXS_FAILED;
     *g = (low_rank){
-        .design = { .kind = &low_rank_kind, .n = n, .p = n, .nthreads = rows->nthreads },
+        .design = { .kind = &low_rank_kind, .n = n, .p = n, .nthreads = from->nthreads },
         .low = { .n = n },
         .room = room_of_blocks < n ? room_of_blocks : n
     };
@@ -299,12 +322,27 @@ vxs_status vxs_low_rank_new(const vxs_context *context, const vxs_kernel *kernel
     g->own = vxs_alloc(n, sizeof(*g->own), err);
     g->some = vxs_alloc(columns + 1, (VECTORS + 1) * sizeof(*g->some), err);
     bool fine = g->low.landmark && g->low.factor && g->own && g->some;
-    vxs_status status = fine ? factorize(context, kernel, rows, columns, g, err) : VXS_FAILED;
+    vxs_status status = fine ? factorize(context, from, columns, g, err) : VXS_FAILED;
     if (status)
         vxs_design_free(&g->design);
     else
         *design = &g->design;
     return status;
+}
+
+vxs_status vxs_low_rank_new(const vxs_context *context, const vxs_kernel *kernel,
+                            const vxs_kernel_rows *rows, size_t most, size_t room_of_blocks,
+                            vxs_design **design, vxs_error *err)
+{
+    const source from = { .kernel = kernel, .rows = rows, .nthreads = rows->nthreads };
+    return make(context, &from, rows->m, most, room_of_blocks, design, err);
+}
+
+vxs_status vxs_low_rank_of(const vxs_context *context, const double *matrix, size_t n, size_t most,
+                           int nthreads, vxs_design **design, vxs_error *err)
+{
+    const source from = { .matrix = matrix, .nthreads = nthreads };
+    return make(context, &from, n, most, n, design, err);
 }
 
 const vxs_low_rank *vxs_gram_low_rank(const vxs_design *design)

@@ -2,7 +2,8 @@
  *
  * instances.npy has the features of each instance with a weight, a row each, in the order of
  * weights.tsv; instances.tsv whose they are, where, the width of similarities and their means.
- * instance_features.tsv names the features, unless these are voxels. New subjects need nothing else. */
+ * instance_features.tsv names the features, unless these are voxels. New subjects need nothing
+ * else. */
 #include "model/model.h"
 #include "model/similarities.h"
 

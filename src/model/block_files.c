@@ -2,9 +2,9 @@
  *
  * selection.tsv has every weight of every selected block, and the refit weights; predictions
  * through a feature map and check-model depend on it. mapped.tsv has the feature-map parameters of
- * the features, alpha.npy and outputs.npy (of a measure) the dual solution for the certificate. pairs.tsv, edges.tsv and
- * selected.tsv are for readers and other programs: pairs of features, pairs as edges between
- * coordinates, groups with their sizes. */
+ * the features, alpha.npy and outputs.npy (of a measure) the dual solution for the certificate.
+ * pairs.tsv, edges.tsv and selected.tsv are for readers and other programs: pairs of features,
+ * pairs as edges between coordinates, groups with their sizes. */
 #include "model/estimators.h"
 #include "model/feature_blocks.h"
 

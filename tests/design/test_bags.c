@@ -1,5 +1,5 @@
-/* Similarities of bags with instances against distances of all pairs, computed one by one; instances
- * of other bags are never read. */
+/* Similarities of bags with instances against distances of all pairs, computed one by one;
+ * instances of other bags are never read. */
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 

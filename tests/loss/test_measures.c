@@ -192,7 +192,7 @@ Test(measures, constants_do_not_matter_where_order_does)
         }
 }
 
-/* The printed form has the truth as its reference, and is 0 here though the first is no positive. */
+/* The printed form has the truth as its reference, and is 0 here, the first being no positive. */
 Test(measures, top_bounds_where_the_printed_form_does_not)
 {
     vxs_error err = VXS_ERROR_INIT;

@@ -130,6 +130,40 @@ Test(saiv, certificates_of_random_problems_hold_up_and_down_a_path)
     }
 }
 
+/* Linear kernels of up to 6 features in 120 samples whose weights are far apart: at a large C more
+ * weights are inside the box than the kernel has directions, and a working set stops short. */
+Test(saiv, singular_kernels_and_large_costs_are_solved)
+{
+    static example e;
+    static const double costs[] = { 10, 1000, 10000, 1000 };
+    for (uint64_t number = 0; number < 60; number++) {
+        vxs_random random = { .seed = 17, .stream = number };
+        uint64_t at = 0;
+        memset(&e, 0, sizeof(e));
+        e.n = 60 + number;
+        e.d = 2 + number % 5;
+        draw_samples(&e, &random, 0, &at);
+        for (size_t i = 0; i < e.n; i++) {
+            double value = e.x[i] + vxs_random_normal(&random, at++);
+            e.y[i] = number % 2 ? value : value > 0 ? 1 : -1;
+            e.u[i] = exp(1.5 * vxs_random_normal(&random, at++));
+            e.ones[i] = 1;
+            for (size_t j = 0; j <= i; j++)
+                e.k[i * e.n + j] = e.k[j * e.n + i] = kernel_of(&e, i, j, false);
+        }
+        finish(&e, number % 2, true);
+        e.problem.loss.u = e.u;
+        vxs_solver *solver = begin(&e);
+        for (size_t k = 0; k < sizeof(costs) / sizeof(costs[0]); k++) {
+            vxs_solution s = solve(&e, solver, costs[k]);
+            confirm(&e, &s, number, costs[k]);
+            vxs_solution_release(&s);
+        }
+        vxs_solver_free(solver);
+        vxs_design_free(e.design);
+    }
+}
+
 Test(saiv, a_warm_start_ends_where_a_cold_one_does)
 {
     static example e;

@@ -221,8 +221,8 @@ bool vxs_cohort_is_dense(const vxs_cohort *cohort);
 vxs_feature_kind vxs_feature_kind_of(const vxs_cohort *cohort);
 /* Name of a feature of the instances, as vxs_cohort_feature. */
 const char *vxs_bags_feature(const vxs_bags *bags, size_t j, char buffer[32]);
-/* The subject that row k of the cohort's files is of, and entry k of its lists in cohort.json: k, or
- * its bag. */
+/* The subject that row k of the cohort's files is of, and entry k of its lists in cohort.json: k,
+ * or its bag. */
 size_t vxs_cohort_subject_of(const vxs_cohort *cohort, size_t k);
 /* How many rows the cohort's files have: its subjects, or all instances of its bags. */
 size_t vxs_cohort_file_rows(const vxs_cohort *cohort);

@@ -122,8 +122,8 @@ void vxs_kernel_rows_release(vxs_kernel_rows *rows);
 /* Sets the scale; 1, if rows do not vary. */
 VXS_MUST_CHECK vxs_status vxs_kernel_scale(vxs_kernel *kernel, const vxs_kernel_rows *rows,
                                            const double *weights, bool *varies, vxs_error *err);
-/* The same in time that does not grow with the square of the rows: of more than 10,000 the median is
- * that of a million pairs. */
+/* The same in time that does not grow with the square of the rows: of more than 10,000 the median
+ * is that of a million pairs. */
 VXS_MUST_CHECK vxs_status vxs_kernel_scale_roughly(vxs_kernel *kernel, const vxs_kernel_rows *rows,
                                                    const double *weights, bool *varies,
                                                    vxs_error *err);
@@ -170,6 +170,10 @@ typedef struct {
 VXS_MUST_CHECK vxs_status vxs_low_rank_new(const vxs_context *context, const vxs_kernel *kernel,
                                            const vxs_kernel_rows *rows, size_t most, size_t room,
                                            vxs_design **design, vxs_error *err);
+/* The same of a kernel matrix, n x n. */
+VXS_MUST_CHECK vxs_status vxs_low_rank_of(const vxs_context *context, const double *matrix,
+                                          size_t n, size_t most, int nthreads, vxs_design **design,
+                                          vxs_error *err);
 /* NULL: the design is of another kind. */
 const vxs_low_rank *vxs_gram_low_rank(const vxs_design *design);
 /* Weights of landmarks, `rank` of them, that give all samples, old and new, the values that weights
@@ -314,7 +318,7 @@ void vxs_feature_map_columns(const vxs_feature_map *map, size_t p, size_t index,
                              const double *b, double low, double high, size_t n, double *block);
 
 /* Whether products of two columns of a view beside an intercept are the same for all samples, as
- * squares of two values of equal size are: like a column that is constant, they are not selected. */
+ * squares of two values of equal size are: like constant columns, they are not selected. */
 bool vxs_design_product_is_constant(const vxs_design *design, const double *x, const double *y);
 size_t vxs_blocks_rows(const vxs_blocks *blocks);
 size_t vxs_blocks_count(const vxs_blocks *blocks);

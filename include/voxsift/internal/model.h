@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---- The task: what is to be predicted from what --------------------------------------------- */
 
-/* similarities.c: opens a cohort for tasks with these settings, which may put its rows into bags. */
+/* similarities.c: opens a cohort for tasks with these settings, which may make bags of rows. */
 VXS_MUST_CHECK vxs_status vxs_cohort_open_for(const char *path, const vxs_task_settings *settings,
                                               vxs_cohort *cohort, vxs_error *err);
 /* The loss chosen by '--loss'; NULL: auto. */

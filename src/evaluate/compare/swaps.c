@@ -21,7 +21,7 @@
 /* ---- One unit for scores of two classes ------------------------------------------------------ */
 
 #define CLEAR 1e-6 /* probabilities nearer to 0 or 1 have lost digits */
-#define FLAT  1e-6 /* log odds over a fold: of a slope of 0, which says nothing, the order is kept */
+#define FLAT  1e-6 /* log odds over a fold: of a slope of 0, and the order is kept */
 
 static double logit(double p)
 {

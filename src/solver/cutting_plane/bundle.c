@@ -10,8 +10,8 @@
  * Stops     best value - best bound at the target, or no plane is new and the weights are exact
  * Cost      a plane: n log n, and n a column; a master: see there
  * Threads   those of BLAS
- * Source    Mao and Tsang, algorithm 2, which has no line search and no bound; Joachims, Finley, Yu:
- *           Cutting-plane training of structural SVMs, Machine Learning 2009 (one slack) */
+ * Source    Mao and Tsang, algorithm 2, which has no line search and no bound; Joachims, Finley,
+ *           Yu: Cutting-plane training of structural SVMs, Machine Learning 2009 (one slack) */
 #include "solver/cutting_plane/bundle.h"
 #include "linalg/gram_schmidt.h"
 #include "solver/cutting_plane/plane_master.h"

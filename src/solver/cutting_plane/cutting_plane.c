@@ -5,8 +5,8 @@
  *           fewer blocks, (sum |w_g|)^2 / B for many of similar norm
  * Dual      max over alpha, Z'(alpha y) = 0: -1/2 (sum of the B largest |X_g'(alpha y)|^2) -
  *           G(alpha); squared hinge: G = sum alpha^2 / (2 C u) - alpha, alpha >= 0; logistic: G =
- *           sum C u (t log t + (1 - t) log(1 - t)), t = alpha / (C u); squared, for scores: the same
- *           with gradients C u (z - y) in place of -alpha y
+ *           sum C u (t log t + (1 - t) log(1 - t)), t = alpha / (C u); squared, for scores: the
+ *           same with gradients C u (z - y) in place of -alpha y
  * Optimal   the blocks of positive weight have the B largest scores |X_g'(alpha y)|^2
  * Method    alpha = -C u y f'. Each iteration adds the most violated constraint, the B blocks with
  *           the largest scores (a cut), and solves the restricted problem 1/2 (sum over cuts

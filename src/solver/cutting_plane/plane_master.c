@@ -1,7 +1,7 @@
 /* plane_master.c - the best weights of the planes of a bundle.
  *
- * Problem   max over alpha, theta: offset'alpha - theta, alpha'Q_h alpha / 2 <= theta for each round
- *           h, alpha >= 0, sum alpha = C, along'alpha = 0; here alpha = C a
+ * Problem   max over alpha, theta: offset'alpha - theta, alpha'Q_h alpha / 2 <= theta for each
+ *           round h, alpha >= 0, sum alpha = C, along'alpha = 0; here alpha = C a
  * Method    primal-dual interior point. Slacks c_h = theta - alpha'Q_h alpha / 2 are unknowns of
  *           their own: computed from their terms they lose all digits near the optimum. theta is
  *           eliminated around the mean of Q_h alpha, for the same reason

@@ -25,6 +25,7 @@
 #define SHORT      1e-7  /* a step that gains nothing */
 #define TILE       512   /* rows that are scaled together */
 #define PANEL      128   /* columns */
+#define MOST_RANK  1000  /* of a kernel in memory */
 
 typedef struct {
     vxs_saiv *s;
@@ -379,5 +380,49 @@ vxs_status vxs_saiv_solve_low_rank(vxs_saiv *s, double target, vxs_box_state *st
     free(space);
     free(p.matrix);
     free(p.tile);
+    return status;
+}
+
+/* ---- A kernel in memory whose rank is low ---------------------------------------------------- */
+
+/* Solves with K = LL' in place of the matrix, if few landmarks leave nothing but rounding. */
+static vxs_status solve_factored(vxs_saiv *s, double target, size_t *rounds, vxs_error *err)
+{
+    vxs_box *x = &s->box;
+    const double *matrix = x->k;
+    const vxs_design *given = x->kernel;
+    vxs_design *factored = NULL;
+    size_t most = x->n / 2 < MOST_RANK ? x->n / 2 : MOST_RANK, steps = 0;
+    vxs_status status =
+        vxs_low_rank_of(x->context, matrix, x->n, most, vxs_design_threads(given), &factored, err);
+    if (!status && vxs_gram_low_rank(factored)->rank < most) {
+        vxs_box_state state;
+        x->kernel = factored;
+        x->k = NULL;
+        status = vxs_saiv_solve_low_rank(s, target, &state, &steps, err);
+        x->kernel = given;
+        x->k = matrix;
+        *rounds += steps;
+    }
+    vxs_design_free(factored);
+    return status;
+}
+
+vxs_status vxs_saiv_solve_singular(vxs_saiv *s, double target, vxs_box_state *state, size_t *rounds,
+                                   vxs_error *err)
+{
+    vxs_box *x = &s->box;
+    double gap = state->primal - state->dual, *before = vxs_alloc(x->count, sizeof(*before), err);
+    if (!before)
+        return VXS_FAILED;
+    memcpy(before, x->t, x->count * sizeof(*before));
+    vxs_status status = solve_factored(s, target, rounds, err);
+    if (!status)
+        status = evaluate(s, state, err);
+    if (!status && !(state->primal - state->dual < gap)) {
+        memcpy(x->t, before, x->count * sizeof(*before));
+        status = evaluate(s, state, err);
+    }
+    free(before);
     return status;
 }

@@ -513,6 +513,8 @@ static vxs_status fit(vxs_solver *solver, vxs_path_point point, vxs_solution *so
         status = vxs_saiv_recruit_and_screen(s, s->tol * empty, empty, &state, &rounds, err);
     else if (!status && !(low_rank && state.primal - state.dual <= s->tol * empty))
         status = solve(s, s->tol * empty, empty, &state, &rounds, &screening, err);
+    if (!status && s->box.k && !s->recruits && !(state.primal - state.dual <= s->tol * empty))
+        status = vxs_saiv_solve_singular(s, s->tol * empty, &state, &rounds, err);
     if (s->recruits)
         screening.after = s->box.count - s->set_count;
     s->radius = vxs_gap_radius(state, empty);

@@ -55,6 +55,11 @@ VXS_MUST_CHECK vxs_status vxs_saiv_recruit_and_screen(vxs_saiv *s, double target
 VXS_MUST_CHECK vxs_status vxs_saiv_solve_low_rank(vxs_saiv *s, double target, vxs_box_state *state,
                                                   size_t *rounds, vxs_error *err);
 
+/* Where the working set stops short: the same with the kernel in memory, if its rank is less than
+ * half the samples; a worse answer is not taken. */
+VXS_MUST_CHECK vxs_status vxs_saiv_solve_singular(vxs_saiv *s, double target, vxs_box_state *state,
+                                                  size_t *rounds, vxs_error *err);
+
 /* Since the solver began: samples that were in a set, samples whose kernel values with all were
  * read; steps of two weights. */
 typedef struct {
