@@ -261,18 +261,23 @@ static double refit_gap(vxs_check_selection *c, const vxs_solution *s, dual_doma
 
 /* ---- The certificate ------------------------------------------------------------------------- */
 
-/* max over 0 <= t <= 1 of the dual value at t alpha, by bisection on its derivative. */
+/* max over 0 <= t <= 1 of the dual value at t alpha, which is concave: of nine points the best and
+ * its neighbors, again and again. Slopes of small steps would be lost to targets far from 0. */
 static double best_dual_value(vxs_check_selection *c)
 {
-    double scores = vxs_check_selection_scores(c), low = 0, high = 1, cost = c->penalty->cost,
-           step = 1e-7;
-    double best = fmax(0, conjugate_value(c, c->gradient, cost, 1) - scores / 2); /* alpha = 0: 0 */
-    for (int k = 0; k < 50; k++) {
-        double t = (low + high) / 2, next = fmin(1, t + step * t);
-        double value = conjugate_value(c, c->gradient, cost, t) - t * t * scores / 2;
-        double next_value = conjugate_value(c, c->gradient, cost, next) - next * next * scores / 2;
-        best = fmax(best, value);
-        *(next_value > value ? &low : &high) = t;
+    double scores = vxs_check_selection_scores(c), low = 0, high = 1, cost = c->penalty->cost;
+    double best = 0; /* alpha = 0 */
+    for (int k = 0; k < 14; k++) {
+        double width = (high - low) / 8, at = low, most = -INFINITY;
+        for (int m = 0; m <= 8; m++) {
+            double t = m == 8 ? high : low + m * width;
+            double value = conjugate_value(c, c->gradient, cost, t) - t * t * scores / 2;
+            at = value > most ? t : at;
+            most = fmax(most, value);
+        }
+        best = fmax(best, most);
+        low = fmax(low, at - width);
+        high = fmin(high, at + width);
     }
     return best;
 }
