@@ -455,6 +455,19 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     }
 }
 
+/* What tells training subjects from others, and their magnitudes. */
+static vxs_status measure(saved *s, vxs_error *err)
+{
+    const vxs_cohort *c = s->task->cohort;
+    s->prints = vxs_alloc(c->n, sizeof(*s->prints), err);
+    s->sketches = vxs_alloc(c->n, VXS_SKETCH * sizeof(*s->sketches), err);
+    vxs_status status =
+        s->prints && s->sketches ? vxs_cohort_prints(c, s->prints, err) : VXS_FAILED;
+    if (!status)
+        status = vxs_cohort_sketches(c, s->sketches, err);
+    return status ? status : vxs_find_magnitude_range(s->model, s->task, &s->magnitude, err);
+}
+
 static vxs_status save(const vxs_context *context, const vxs_model *m, const vxs_task *t,
                        const vxs_method_settings *settings, const char *directory, bool replace,
                        vxs_error *err)
@@ -483,15 +496,7 @@ static vxs_status save(const vxs_context *context, const vxs_model *m, const vxs
                                regions,
                                has_scale(t->cohort, "suvr") };
     vxs_output *output = NULL;
-    about.prints = vxs_alloc(t->cohort->n, sizeof(*about.prints), err);
-    about.sketches = vxs_alloc(t->cohort->n, VXS_SKETCH * sizeof(*about.sketches), err);
-    vxs_status status = about.prints && about.sketches
-                            ? vxs_cohort_prints(t->cohort, about.prints, err)
-                            : VXS_FAILED;
-    if (!status)
-        status = vxs_cohort_sketches(t->cohort, about.sketches, err);
-    if (!status)
-        status = vxs_find_magnitude_range(m, t, &about.magnitude, err);
+    vxs_status status = measure(&about, err);
     if (!status)
         status = vxs_output_new(context, directory, replace, &output, err);
     for (size_t k = 0; k < sizeof(files) / sizeof(files[0]) && !status; k++) {
