@@ -455,7 +455,7 @@ static vxs_status write_file(const saved *s, size_t file, const char *name, FILE
     }
 }
 
-/* What tells training subjects from others, and their magnitudes. */
+/* By what training subjects are recognized, and their magnitudes. */
 static vxs_status measure(saved *s, vxs_error *err)
 {
     const vxs_cohort *c = s->task->cohort;
