@@ -204,7 +204,7 @@ static vxs_status run(const vxs_call *call, vxs_error *err)
 const vxs_command vxs_cmd_match = {
     .name = "match",
     .heading = "Look at data",
-    .summary = "say how well two maps agree, or a map and the truth",
+    .summary = "how well two maps agree, or a map and the truth",
     .details =
         "A voxel is selected where the map is not 0, or its absolute value is above the threshold. "
         "A are the voxels of the first, B those of the second, R the number of B. Dice is 2 |A and "

@@ -33,10 +33,10 @@ const vxs_param vxs_match_params[] = {
     VXS_WHOLE_ROW("volume", "K", AT(volume), NAN, 1, 1e6,
                   "volume of 4D images, from 1; default: all, each with its counterpart",
                   .head = VXS_HEAD_DATA),
-    VXS_FLAG_ROW("resample", AT(resample),
-                 "change the second image to the grid of the first: nearest voxel if it is "
-                 "binary or of labels, else linear where the nearest is not 0",
-                 .head = VXS_HEAD_DATA, .usual = true),
+    VXS_FLAG_ROW("resample", AT(resample), "change the second image to the grid of the first",
+                 .head = VXS_HEAD_DATA, .usual = true,
+                 .more = "By the nearest voxel if it is binary or of labels, else linearly where "
+                         "the nearest voxel is not 0."),
     { .name = NULL },
 };
 

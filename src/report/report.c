@@ -31,8 +31,8 @@ const vxs_param vxs_report_params[] = {
                  .head = VXS_HEAD_DATA),
     VXS_PATH_ROW(
         "underlay", "IMAGE", AT(underlay),
-        "background of the maps: a file, icbm152 or none; default icbm152 where the header "
-        "says MNI",
+        "background of the maps: a file, icbm152 or none; default icbm152 for images in MNI "
+        "space, by their header",
         .head = VXS_HEAD_DATA, .usual = true),
     { .name = NULL },
 };
