@@ -49,7 +49,7 @@ awk -F '\t' -v OFS='\t' 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "score") 
     NR > 1 { print $0, 2 * $at + 3 }' c/participants.tsv > copied/participants.tsv
 refuses 65 "the confounds explain it all" voxsift fit copied --target score --confounds age,copy -o x
 rm -rf copied
-refuses 2 "expects one of auto, squared, logistic, multinomial, squared-hinge, huber, soft-margin, epsilon, hinge, not 'logistics'; did you mean 'logistic'?" \
+refuses 2 "expects one of auto, squared, logistic, multinomial, squared-hinge, huber, soft-margin, epsilon, hinge, measure, not 'logistics'; did you mean 'logistic'?" \
     voxsift fit c --target score --loss logistics -o x
 refuses 2 "option '--only' takes COLUMN=A,B, COLUMN!=A,B, COLUMN>60, COLUMN>=60, COLUMN<60 or COLUMN<=60, not 'half'" \
     voxsift fit c --target score --only half -o x

@@ -1,6 +1,9 @@
 #include "tests/core/check.h"
 #include "tests/core/faults.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 static char path[3][512], directory[512];
 
 /* Images of 6 x 5 x 4 voxels; two on one grid, one on coarser voxels, of labels. */
@@ -61,4 +64,9 @@ Test(match, runs_out_of_memory_cleanly)
     work_path(directory, "matched");
     cr_assert(fail_each_request(on_one_grid) > 30);
     cr_assert(fail_each_request(resampled) > 30);
+    char command[1024];
+    snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+    cr_assert_eq(system(command), 0);
+    for (size_t k = 0; k < 3; k++)
+        cr_assert_eq(unlink(path[k]), 0);
 }
