@@ -110,7 +110,7 @@ vxs_status vxs_planes_begin(vxs_bundle *b, vxs_error *err)
 {
     vxs_planes *p = &b->planes;
     double value;
-    bool added;
+    bool added = false;
     double *z = vxs_alloc(b->n, sizeof(*z), err);
     vxs_status status = z ? vxs_planes_reserve(b, NULL, err) : VXS_FAILED;
     if (!status) {
