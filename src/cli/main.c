@@ -80,7 +80,7 @@ static void occupy_standard_streams(void)
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
-    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
     (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 }
