@@ -11,7 +11,7 @@
 
 static bool is_by_measure(const vxs_cv *cv)
 {
-    return vxs_task_method(cv->task) == &vxs_methods[VXS_METHOD_MEASURE];
+    return vxs_method_takes_loss(vxs_task_method(cv->task), &vxs_measure_loss);
 }
 
 void vxs_choosing_default(vxs_cv *cv)

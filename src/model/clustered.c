@@ -81,7 +81,7 @@ static vxs_status make_ward(const vxs_context *context, const vxs_task *t, size_
     return status;
 }
 
-/* ---- By what --clusters says ----------------------------------------------------------------- */
+/* ---- By the rule of --clusters --------------------------------------------------------------- */
 
 static vxs_status count_clusters(const vxs_cohort *c, const char *rule, size_t *count,
                                  vxs_error *err)
@@ -301,7 +301,7 @@ vxs_status vxs_clustered_make(const vxs_context *context, const vxs_task *t, con
         status = make_cohort(r, t->cohort, err);
     if (!status)
         status = find_places(r, t->cohort, err);
-    if (!status) /* what it warns of was said of the task of voxels */
+    if (!status) /* its warnings are those of the task of voxels */
         status = vxs_task_new(&silent, &r->cohort, &settings, &r->task, err);
     if (status)
         vxs_clustered_release(r);

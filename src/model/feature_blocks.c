@@ -153,7 +153,7 @@ static vxs_status read_measure(const vxs_task *t, const vxs_method_settings *s,
     return status;
 }
 
-/* The measure says what mistakes cost: class weights are for what it is compared with. */
+/* The measure has the costs of mistakes: class weights are for what it is compared with. */
 vxs_status vxs_prepare_measure(const vxs_context *context, vxs_task *t, size_t output,
                                const vxs_method_settings *settings, vxs_problem *problem,
                                vxs_error *err)

@@ -23,7 +23,7 @@
 
 /* ---- Voxels of both -------------------------------------------------------------------------- */
 
-/* A mask says nothing about signs. */
+/* A mask has no signs. */
 static bool has_signs(const vxs_match_pair *p, int s, size_t voxels)
 {
     for (size_t v = 0; v < voxels; v++)

@@ -1,4 +1,4 @@
-/* match_write.c - what a comparison of two maps says, as JSON and as tables. */
+/* match_write.c - the results of a comparison of two maps, as JSON and as tables. */
 #include "voxsift/internal/report.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* growth.c - the loop of methods with a working set.
  *
  * Method    solve the problem on the set; look at all that is outside; let in what violates its
- *           optimality condition most, as many as the method says; again
+ *           optimality condition most, as many as the method allows; again
  * Stops     the gap over all is at most the target, or not a number; nothing enters and the gap
  *           has not fallen for some rounds */
 #include "solver/growth.h"

@@ -5,7 +5,7 @@
 #include "solver/solver.h"
 
 typedef struct vxs_growth {
-    /* What the method says. */
+    /* Of the method. */
     void *of;
     const vxs_context *context;
     double target;  /* gap over all features, blocks, samples or kernels */
@@ -14,12 +14,12 @@ typedef struct vxs_growth {
     int patience; /* rounds without progress; then it ends unless the set grows */
     /* Solves the problem on the set, then finds the gap over all. */
     vxs_status (*solve)(struct vxs_growth *g, vxs_error *err);
-    /* Adds what violates its condition most, and says how many. */
+    /* Adds what violates its condition most; writes how many. */
     vxs_status (*add)(struct vxs_growth *g, vxs_error *err);
     /* Nothing outside violates: what makes the next solution more accurate; it may compute the gap
      * again. NULL: solving again does. */
     vxs_status (*refine)(struct vxs_growth *g, vxs_error *err);
-    /* What the loop and the three say. */
+    /* Of the loop and the three. */
     double gap;    /* over all, of the last round */
     double best;   /* the least so far; INFINITY before the first */
     size_t rounds; /* without the last */
